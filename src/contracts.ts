@@ -132,7 +132,8 @@ export type {
   TaskPut,
   View,
 } from "./stores/data-store.ts";
-export type { RetryLimits } from "./stores/sqlite/bounds.ts";
-export type { Row, SqlStatement, SqlValue } from "./stores/sqlite/driver/driver-and-failures.ts";
-export { type FailureKind, type SqlDriver, sqliteFailureKind } from "./stores/sqlite/driver/driver-and-failures.ts";
-export { SqlDataStore, type SqlDataStoreOptions } from "./stores/sqlite/store.ts";
+export type { RetryLimits } from "./stores/sql/bounds.ts";
+export type { FailureKind, Row, SqlDriver, SqlStatement, SqlValue } from "./stores/sql/driver/driver-and-failures.ts";
+export { sqliteFailureKind } from "./stores/sql/sqlite/driver/driver-and-failures.ts";
+export { SqlDataStore } from "./stores/sql/sqlite/store.ts";
+export type { SqlDataStoreOptions } from "./stores/sql/store.ts";

@@ -27,5 +27,5 @@ export type {
   PostgresUrlConnection,
 } from "./stores/postgres/options.ts";
 export { PostgresDataStore } from "./stores/postgres/store.ts";
-export type { SqlStatement, SqlValue } from "./stores/sqlite/driver/driver-and-failures.ts";
-export type { StoreRetryOptions } from "./stores/sqlite/store-options.ts";
+export type { SqlStatement, SqlValue } from "./stores/sql/driver/driver-and-failures.ts";
+export type { StoreRetryOptions } from "./stores/sql/store-options.ts";

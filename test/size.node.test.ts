@@ -58,7 +58,7 @@ for (const [name, source, bytesMax] of [
 }
 
 /** What there is plus a little: routes, checks, sign-in and streams of events. */
-const ROUTER_BYTES_MAX = 20_450;
+const ROUTER_BYTES_MAX = 20_490;
 
 test("the router stays small beyond its peers: hono and a scheduler", async ({ annotate }) => {
   const scheduler = ["mod", "contracts"]

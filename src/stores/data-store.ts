@@ -41,7 +41,7 @@ import type { LookReport, LookRequest } from "./contract/look-types.ts";
 import type { RestoredRecords } from "./contract/restore-types.ts";
 import type { ZoneRulesStore } from "./contract/zone-rules-types.ts";
 import type { PauseFacts } from "./shared/pauses.ts";
-import type { SqlStatement } from "./sqlite/driver/driver-and-failures.ts";
+import type { SqlStatement } from "./sql/driver/driver-and-failures.ts";
 
 // What the methods take and return, by subject.
 export type {

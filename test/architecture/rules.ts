@@ -86,6 +86,7 @@ function checkRelative(path: string, level: number | null, target: string, line:
 }
 
 function checkRooms(path: string, target: string, line: number, report: Report): void {
+  checkDialects(path, target, line, report);
   if (folderOf(path) !== "scheduler") return;
   const room = path.split("/")[2] ?? "";
   const targetRoom = target.split("/")[2] ?? "";
@@ -96,6 +97,17 @@ function checkRooms(path: string, target: string, line: number, report: Report):
   else if (room !== targetRoom && targetFloor >= floor) {
     report("room", line, `${room}, floor ${floor}, must not import ${target}, floor ${targetFloor}`);
   }
+}
+
+/** What SQL databases share knows no dialect, and no dialect knows another one or its drivers. */
+function checkDialects(path: string, target: string, line: number, report: Report): void {
+  if (!path.startsWith("src/stores/sql/")) return;
+  const [own, other] = [dialectOf(path), dialectOf(target)];
+  if (other !== null && own !== other) report("room", line, `${path} must not import ${target}, of a dialect of SQL`);
+}
+
+function dialectOf(path: string): string | null {
+  return /^src\/stores\/(?:sql\/)?(sqlite|postgres)\//.exec(path)?.[1] ?? null;
 }
 
 function checkPackage(path: string, specifier: string, line: number, report: Report): void {

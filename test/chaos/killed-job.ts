@@ -7,7 +7,7 @@ import process from "node:process";
 import type { Clock } from "../../src/core/clock.ts";
 import { Scheduler, type StepContext } from "../../src/mod.ts";
 import type { CommitRequest, JobStepSave } from "../../src/stores/data-store.ts";
-import type { Row, SqlValue } from "../../src/stores/sqlite/driver/driver-and-failures.ts";
+import type { Row, SqlValue } from "../../src/stores/sql/driver/driver-and-failures.ts";
 import { FileDataStore } from "../../src/stores/sqlite-file/store.ts";
 
 const [folder = "", stepsText = "", positionsText = "", points = ""] = process.argv.slice(2);

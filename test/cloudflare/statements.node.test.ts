@@ -1,7 +1,8 @@
 import { Miniflare } from "miniflare";
 import { expect, test } from "vitest";
-import { makeStatements } from "../../src/stores/sqlite/all-statements.ts";
-import { MIGRATIONS, tableNames } from "../../src/stores/sqlite/schema/tables.ts";
+import { tableNames } from "../../src/stores/sql/schema/tables.ts";
+import { makeStatements } from "../../src/stores/sql/sqlite/all-statements.ts";
+import { MIGRATIONS } from "../../src/stores/sql/sqlite/schema/tables.ts";
 
 /** Every text of SQL in an object of objects, with its path. */
 function textsOf(value: unknown, path: string): readonly (readonly [path: string, sql: string])[] {

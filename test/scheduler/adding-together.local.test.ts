@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { ConflictingIdError, OptionsError, PayloadError, Scheduler } from "../../src/mod.ts";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { openClient } from "../../src/stores/libsql/open-client.ts";
-import { SqlDataStore } from "../../src/stores/sqlite/store.ts";
+import { SqlDataStore } from "../../src/stores/sql/sqlite/store.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { CountingDriver } from "../support/counting-driver.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { ConflictingIdError, IntervalTrigger, Scheduler, StoreRefusedError } from "../../src/mod.ts";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { openClient } from "../../src/stores/libsql/open-client.ts";
-import { SqlDataStore } from "../../src/stores/sqlite/store.ts";
+import { SqlDataStore } from "../../src/stores/sql/sqlite/store.ts";
 import { drain, VirtualClock } from "../../src/testing/mod.ts";
 import { CountingDriver } from "../support/counting-driver.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

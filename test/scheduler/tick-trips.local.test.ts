@@ -2,8 +2,8 @@ import { afterEach, describe, expect, test } from "vitest";
 import { IntervalTrigger, Scheduler } from "../../src/mod.ts";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { openClient } from "../../src/stores/libsql/open-client.ts";
-import type { Row, SqlDriver, SqlStatement } from "../../src/stores/sqlite/driver/driver-and-failures.ts";
-import { SqlDataStore } from "../../src/stores/sqlite/store.ts";
+import type { Row, SqlDriver, SqlStatement } from "../../src/stores/sql/driver/driver-and-failures.ts";
+import { SqlDataStore } from "../../src/stores/sql/sqlite/store.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { START } from "./support.ts";
 

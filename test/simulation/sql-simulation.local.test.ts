@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "vitest";
 import type { DataStore } from "../../src/stores/data-store.ts";
-import type { SqlDataStore } from "../../src/stores/sqlite/store.ts";
+import type { SqlDataStore } from "../../src/stores/sql/sqlite/store.ts";
 import type { SqliteStoreOptions } from "../../src/stores/sqlite-file/options.ts";
 import { T0 } from "../../src/testing/data-store-contract/makers.ts";
 import { LIBSQL, SQLITE } from "../stores/local-stores.ts";

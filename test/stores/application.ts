@@ -2,7 +2,7 @@ import { type Client, createClient } from "@libsql/client";
 import type { DataStore } from "../../src/contracts.ts";
 import { Scheduler } from "../../src/mod.ts";
 import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
-import type { SqlStatement } from "../../src/stores/sqlite/driver/driver-and-failures.ts";
+import type { SqlStatement } from "../../src/stores/sql/driver/driver-and-failures.ts";
 import { openDatabase, SqliteDataStore, whyNoSqlite } from "../support/sqlite-store.ts";
 
 /** How an application writes to its database. */

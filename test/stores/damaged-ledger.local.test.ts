@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Scheduler } from "../../src/mod.ts";
-import type { SqlDriver } from "../../src/stores/sqlite/driver/driver-and-failures.ts";
-import { SqlDataStore as Store } from "../../src/stores/sqlite/store.ts";
+import type { SqlDriver } from "../../src/stores/sql/driver/driver-and-failures.ts";
+import { SqlDataStore as Store } from "../../src/stores/sql/sqlite/store.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { LOCAL_STORES, rowsOf } from "./local-stores.ts";
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { INSTANT_MS_MAX } from "../../src/core/temporal.ts";
-import type { SqlDriver } from "../../src/stores/sqlite/driver/driver-and-failures.ts";
-import { type SqlDataStore, SqlDataStore as Store } from "../../src/stores/sqlite/store.ts";
+import type { SqlDriver } from "../../src/stores/sql/driver/driver-and-failures.ts";
+import { type SqlDataStore, SqlDataStore as Store } from "../../src/stores/sql/sqlite/store.ts";
 import {
   add,
   commit,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { LookedSchedule, ScheduleWindow } from "../../src/stores/data-store.ts";
-import { DuePages } from "../../src/stores/sqlite/commit/look-for-work.ts";
+import { DuePages } from "../../src/stores/sql/look/look-for-work.ts";
 import { makeSchedule, T0 } from "../../src/testing/data-store-contract/makers.ts";
 
 const WINDOW: ScheduleWindow = { dueBy: T0, limit: 4, bytesMax: 1000, after: null };

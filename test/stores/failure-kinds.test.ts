@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { cloudflareAdviceFor, cloudflareFailureKind } from "../../src/stores/cloudflare-sqlite/failures.ts";
 import { DurableObjectDriver } from "../../src/stores/durable-object/store.ts";
 import { failureKind as libsqlFailureKind } from "../../src/stores/libsql/failures.ts";
-import { type FailureKind, sqliteFailureKind } from "../../src/stores/sqlite/driver/driver-and-failures.ts";
+import type { FailureKind } from "../../src/stores/sql/driver/driver-and-failures.ts";
+import { sqliteFailureKind } from "../../src/stores/sql/sqlite/driver/driver-and-failures.ts";
 
 /** An error as a client makes it: with facts beside the message. */
 function failure(message: string, facts: Record<string, unknown> = {}): Error {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Scheduler } from "../../src/mod.ts";
-import type { SqlDataStore } from "../../src/stores/sqlite/store.ts";
+import type { SqlDataStore } from "../../src/stores/sql/sqlite/store.ts";
 import { makeTask } from "../../src/testing/data-store-contract/makers.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

@@ -5,7 +5,7 @@ import type { Ledger, OccurrenceRecordFilter } from "../../src/stores/contract/l
 import type { StatsCounts } from "../../src/stores/contract/stats-types.ts";
 import type { DataStore, StatsFilter } from "../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
-import { SqlDataStore } from "../../src/stores/sqlite/store.ts";
+import { SqlDataStore } from "../../src/stores/sql/sqlite/store.ts";
 import { DAY_MS, end, filterOf, makeSkip } from "../../src/testing/data-store-contract/ledger-makers.ts";
 import {
   add,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { makeStatements } from "../../src/stores/sqlite/all-statements.ts";
-import { tableNames } from "../../src/stores/sqlite/schema/tables.ts";
+import { tableNames } from "../../src/stores/sql/schema/tables.ts";
+import { makeStatements } from "../../src/stores/sql/sqlite/all-statements.ts";
 import type { FileDatabase } from "../../src/stores/sqlite-file/database.ts";
 import { KEPT_STATEMENTS_MAX, KeptStatements } from "../../src/stores/sqlite-file/driver.ts";
 

@@ -4,7 +4,7 @@ import type { DataStore } from "../../src/stores/data-store.ts";
 import { HranaHttpDriver, type HttpFetch } from "../../src/stores/libsql-http/driver.ts";
 import { LibsqlDataStore } from "../../src/stores/libsql-http/mod.ts";
 import { LibsqlDataStore as WorkerdDataStore } from "../../src/stores/libsql-workerd/mod.ts";
-import { tableNames } from "../../src/stores/sqlite/schema/tables.ts";
+import { tableNames } from "../../src/stores/sql/schema/tables.ts";
 import { makeJob, T0 } from "../../src/testing/data-store-contract/makers.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
 import { sharedSqld } from "../support/shared-sqld.ts";

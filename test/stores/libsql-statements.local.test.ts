@@ -2,17 +2,18 @@ import { createClient, type ResultSet } from "@libsql/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { StoreRefusedError } from "../../src/core/errors.ts";
 import { type LibsqlClient, LibsqlDataStore, type SqlStatement } from "../../src/stores/libsql/mod.ts";
-import { makeStatements } from "../../src/stores/sqlite/all-statements.ts";
 import {
   ACQUISITION_ARMS_MAX,
-  FEW_JOBS_MAX,
   INSPECTED_COUNT_MAX,
   SCANNED_ROWS_MAX,
   SCANS_PER_PAGE_MAX,
-} from "../../src/stores/sqlite/bounds.ts";
-import { type LookForm, lookStatement } from "../../src/stores/sqlite/commit/look-for-work.ts";
-import { LEASE_GUARD } from "../../src/stores/sqlite/driver/driver-and-failures.ts";
-import { tableNames } from "../../src/stores/sqlite/schema/tables.ts";
+} from "../../src/stores/sql/bounds.ts";
+import { LEASE_GUARD } from "../../src/stores/sql/driver/driver-and-failures.ts";
+import type { LookForm } from "../../src/stores/sql/look/look-for-work.ts";
+import { tableNames } from "../../src/stores/sql/schema/tables.ts";
+import { makeStatements } from "../../src/stores/sql/sqlite/all-statements.ts";
+import { FEW_JOBS_MAX } from "../../src/stores/sql/sqlite/bounds.ts";
+import { lookStatement } from "../../src/stores/sql/sqlite/look/look-for-work.ts";
 import {
   add,
   cancel,

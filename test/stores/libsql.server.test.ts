@@ -5,9 +5,9 @@ import { StoreUnavailableError } from "../../src/core/errors.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { LibsqlDataStore, type LibsqlStoreOptions, type LibsqlUrlConnection } from "../../src/stores/libsql/mod.ts";
-import { CONNECTION_TRIES_MAX } from "../../src/stores/sqlite/bounds.ts";
-import { Connection } from "../../src/stores/sqlite/driver/connection.ts";
-import { tableNames } from "../../src/stores/sqlite/schema/tables.ts";
+import { CONNECTION_TRIES_MAX } from "../../src/stores/sql/bounds.ts";
+import { Connection } from "../../src/stores/sql/driver/connection.ts";
+import { tableNames } from "../../src/stores/sql/schema/tables.ts";
 import {
   add,
   finish,

@@ -2,11 +2,12 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { StoreUnavailableError } from "../../src/core/errors.ts";
-import { Connection } from "../../src/stores/sqlite/driver/connection.ts";
-import type { SqlDriver } from "../../src/stores/sqlite/driver/driver-and-failures.ts";
-import { migrate } from "../../src/stores/sqlite/schema/migrations.ts";
-import { MIGRATIONS, tableNames } from "../../src/stores/sqlite/schema/tables.ts";
-import { SqlDataStore } from "../../src/stores/sqlite/store.ts";
+import { Connection } from "../../src/stores/sql/driver/connection.ts";
+import type { SqlDriver } from "../../src/stores/sql/driver/driver-and-failures.ts";
+import { tableNames } from "../../src/stores/sql/schema/tables.ts";
+import { migrate } from "../../src/stores/sql/sqlite/schema/migrations.ts";
+import { MIGRATIONS } from "../../src/stores/sql/sqlite/schema/tables.ts";
+import { SqlDataStore } from "../../src/stores/sql/sqlite/store.ts";
 import {
   commit,
   finish,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { PARAMETER_BYTES_MAX } from "../../src/stores/sqlite/bounds.ts";
-import { instantKey, memberParameters } from "../../src/stores/sqlite/sql-and-json.ts";
+import { PARAMETER_BYTES_MAX } from "../../src/stores/sql/bounds.ts";
+import { instantKey, memberParameters } from "../../src/stores/sql/sql-and-json.ts";
 
 test("rows with keys become the members of one object, in their order", () => {
   const rows = [

@@ -6,7 +6,7 @@ import type pg from "pg";
 import postgres from "postgres";
 import { DataSource } from "typeorm";
 import { PostgresDataStore } from "../../src/postgres.ts";
-import type { SqlStatement } from "../../src/stores/sqlite/driver/driver-and-failures.ts";
+import type { SqlStatement } from "../../src/stores/sql/driver/driver-and-failures.ts";
 import type { Application, ApplicationKind } from "./application.ts";
 
 /** Runs one statement in a transaction. */

@@ -3,7 +3,7 @@ import pg from "pg";
 import postgres from "postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PostgresDataStore, type PostgresStoreClient } from "../../src/postgres.ts";
-import { postgresNames } from "../../src/stores/postgres/schema/names.ts";
+import { postgresNames } from "../../src/stores/sql/postgres/schema/names.ts";
 import { dataStoreContract } from "../../src/testing/data-store-contract/mod.ts";
 import { PgBouncer } from "../support/pgbouncer.ts";
 import { sampleOf, titleOf } from "./contract-title.ts";

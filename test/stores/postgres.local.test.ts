@@ -3,8 +3,8 @@ import pg from "pg";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { StoreUnavailableError } from "../../src/core/errors.ts";
 import { PostgresDataStore, type PostgresStoreClient } from "../../src/postgres.ts";
-import { storeWarnings, type WarningBounds } from "../../src/stores/postgres/inspection.ts";
-import { postgresNames } from "../../src/stores/postgres/schema/names.ts";
+import { storeWarnings, type WarningBounds } from "../../src/stores/sql/postgres/lists/inspection.ts";
+import { postgresNames } from "../../src/stores/sql/postgres/schema/names.ts";
 import {
   commit,
   extend,

@@ -1,6 +1,6 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, test } from "vitest";
-import { postgresNames } from "../../src/stores/postgres/schema/names.ts";
+import { postgresNames } from "../../src/stores/sql/postgres/schema/names.ts";
 import { PostgresServer } from "../support/postgres-server.ts";
 import { withApplication } from "./application.ts";
 import { POSTGRES_APPLICATIONS } from "./postgres-applications.ts";

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { SERIALIZED_LENGTH_MAX } from "../../src/core/limits.ts";
 import type { Scheduler } from "../../src/mod.ts";
-import type { SqlStatement } from "../../src/stores/sqlite/driver/driver-and-failures.ts";
+import type { SqlStatement } from "../../src/stores/sql/driver/driver-and-failures.ts";
 import type { Application } from "./application.ts";
 
 /** What holds for prepared jobs, however the application writes. Each case gets a database of its own tables. */

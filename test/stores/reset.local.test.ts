@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Scheduler, StoreUnavailableError } from "../../src/mod.ts";
-import { MIGRATIONS } from "../../src/stores/sqlite/schema/tables.ts";
+import { MIGRATIONS } from "../../src/stores/sql/sqlite/schema/tables.ts";
 import { makeJob, makeSchedule, makeTask, T0 } from "../../src/testing/data-store-contract/makers.ts";
 import { recordingLogger } from "../scheduler/support.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

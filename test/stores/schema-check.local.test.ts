@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { Scheduler, StoreUnavailableError } from "../../src/mod.ts";
-import { MIGRATIONS } from "../../src/stores/sqlite/schema/tables.ts";
-import { SqlDataStore } from "../../src/stores/sqlite/store.ts";
+import { MIGRATIONS } from "../../src/stores/sql/sqlite/schema/tables.ts";
+import { SqlDataStore } from "../../src/stores/sql/sqlite/store.ts";
 import { add, commit, look, makeSchedule, makeTask, T0 } from "../../src/testing/data-store-contract/makers.ts";
 import { CountingDriver } from "../support/counting-driver.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

@@ -5,7 +5,7 @@ import { MemoryDataStore } from "../../src/mod.ts";
 import type { DataStore, JobFilter } from "../../src/stores/data-store.ts";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { openClient } from "../../src/stores/libsql/open-client.ts";
-import { SqlDataStore } from "../../src/stores/sqlite/store.ts";
+import { SqlDataStore } from "../../src/stores/sql/sqlite/store.ts";
 import { idsOf, makeJob, numbered, T0, take } from "../../src/testing/data-store-contract/makers.ts";
 
 const STORES: Readonly<Record<string, () => DataStore>> = {

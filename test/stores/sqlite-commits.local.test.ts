@@ -4,9 +4,9 @@ import { DEAD_SCHEDULER_MS, FIRES_PER_COMMIT_MAX, PLANS_PER_COMMIT_MAX, TOMBSTON
 import type { JobRecord } from "../../src/records/job.ts";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { openClient } from "../../src/stores/libsql/open-client.ts";
-import { PARAMETER_BYTES_MAX, RECOVERIES_PER_COMMIT_MAX, STAMPED_BY_JOB_MAX } from "../../src/stores/sqlite/bounds.ts";
-import type { Row, SqlDriver, SqlStatement } from "../../src/stores/sqlite/driver/driver-and-failures.ts";
-import { SqlDataStore } from "../../src/stores/sqlite/store.ts";
+import { PARAMETER_BYTES_MAX, RECOVERIES_PER_COMMIT_MAX, STAMPED_BY_JOB_MAX } from "../../src/stores/sql/bounds.ts";
+import type { Row, SqlDriver, SqlStatement } from "../../src/stores/sql/driver/driver-and-failures.ts";
+import { SqlDataStore } from "../../src/stores/sql/sqlite/store.ts";
 import {
   add,
   cancel,

@@ -3,8 +3,8 @@ import { createClient } from "@libsql/client";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { JobRecord } from "../../src/records/job.ts";
 import { LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
-import type { Row, SqlStatement } from "../../src/stores/sqlite/driver/driver-and-failures.ts";
-import type { SqlDataStore } from "../../src/stores/sqlite/store.ts";
+import type { Row, SqlStatement } from "../../src/stores/sql/driver/driver-and-failures.ts";
+import type { SqlDataStore } from "../../src/stores/sql/sqlite/store.ts";
 import {
   add,
   cancel,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { openClient } from "../../src/stores/libsql/open-client.ts";
-import { SqlDataStore } from "../../src/stores/sqlite/store.ts";
+import { SqlDataStore } from "../../src/stores/sql/sqlite/store.ts";
 import { finish, leasedJob, look, release, T0 } from "../../src/testing/data-store-contract/makers.ts";
 import { openWithTables } from "./local-stores.ts";
 

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { LedgerLimits } from "../../src/stores/contract/ledger-types.ts";
-import { makeStatements } from "../../src/stores/sqlite/all-statements.ts";
-import { HISTORIES_PER_PARTITION, OLDEST_ROWS_SEEN_MAX } from "../../src/stores/sqlite/bounds.ts";
-import type { SqliteLedger } from "../../src/stores/sqlite/ledger/ledger-reads.ts";
-import { tableNames } from "../../src/stores/sqlite/schema/tables.ts";
-import { SqlDataStore } from "../../src/stores/sqlite/store.ts";
+import { HISTORIES_PER_PARTITION, OLDEST_ROWS_SEEN_MAX } from "../../src/stores/sql/bounds.ts";
+import type { SqlLedger } from "../../src/stores/sql/history/ledger-reads.ts";
+import { tableNames } from "../../src/stores/sql/schema/tables.ts";
+import { makeStatements } from "../../src/stores/sql/sqlite/all-statements.ts";
+import { SqlDataStore } from "../../src/stores/sql/sqlite/store.ts";
 import {
   DAY_MS,
   dueSchedule,
@@ -50,7 +50,7 @@ async function open(ledger?: LedgerLimits | null): Promise<void> {
   await openWithTables(store);
 }
 
-function ledgerOf({ ledger }: SqlDataStore): SqliteLedger {
+function ledgerOf({ ledger }: SqlDataStore): SqlLedger {
   if (ledger === null) throw new Error("the ledger is off");
   return ledger;
 }

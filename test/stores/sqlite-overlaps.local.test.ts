@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { RunOverlapPolicy, ScheduleAddition, SchedulePlan } from "../../src/contracts.ts";
-import { SqlDataStore } from "../../src/stores/sqlite/store.ts";
+import { SqlDataStore } from "../../src/stores/sql/sqlite/store.ts";
 import {
   commit,
   fireOf,

@@ -3,8 +3,8 @@ import { TOMBSTONE_MS } from "../../src/core/limits.ts";
 import type { NewJobRecord } from "../../src/records/job.ts";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { openClient } from "../../src/stores/libsql/open-client.ts";
-import type { Row, SqlDriver, SqlStatement } from "../../src/stores/sqlite/driver/driver-and-failures.ts";
-import { SqlDataStore } from "../../src/stores/sqlite/store.ts";
+import type { Row, SqlDriver, SqlStatement } from "../../src/stores/sql/driver/driver-and-failures.ts";
+import { SqlDataStore } from "../../src/stores/sql/sqlite/store.ts";
 import {
   finish,
   makeJob,

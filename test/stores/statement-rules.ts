@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { SqlDriver, SqlStatement } from "../../src/stores/sqlite/driver/driver-and-failures.ts";
+import type { SqlDriver, SqlStatement } from "../../src/stores/sql/driver/driver-and-failures.ts";
 
 /** What D1 and Durable Objects take in one statement. */
 const PARAMETERS_MAX = 100;

@@ -1,4 +1,4 @@
-import type { Row, SqlDriver, SqlStatement } from "../../src/stores/sqlite/driver/driver-and-failures.ts";
+import type { Row, SqlDriver, SqlStatement } from "../../src/stores/sql/driver/driver-and-failures.ts";
 
 /** Trips to a database. */
 export interface Trips {

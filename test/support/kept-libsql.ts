@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import type { Row, SqlValue } from "../../src/stores/sqlite/driver/driver-and-failures.ts";
+import type { Row, SqlValue } from "../../src/stores/sql/driver/driver-and-failures.ts";
 import type { FileDatabase } from "../../src/stores/sqlite-file/database.ts";
 import type { SqliteStoreOptions } from "../../src/stores/sqlite-file/options.ts";
 import { FileDataStore } from "../../src/stores/sqlite-file/store.ts";

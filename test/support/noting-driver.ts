@@ -1,6 +1,6 @@
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { openClient } from "../../src/stores/libsql/open-client.ts";
-import type { Row, SqlDriver, SqlStatement } from "../../src/stores/sqlite/driver/driver-and-failures.ts";
+import type { Row, SqlDriver, SqlStatement } from "../../src/stores/sql/driver/driver-and-failures.ts";
 
 /** A database in memory behind a network. It notes what is sent, and loses the answer to the next batch when it is told
  *  to. */

@@ -1,6 +1,6 @@
 import { PGlite } from "@electric-sql/pglite";
 import { PostgresDataStore, type PostgresStoreClient, type PostgresStoreOptions } from "../../src/postgres.ts";
-import { postgresNames } from "../../src/stores/postgres/schema/names.ts";
+import { postgresNames } from "../../src/stores/sql/postgres/schema/names.ts";
 
 const { inSchema: _, schema: __, ...tables } = postgresNames("escapement");
 const EMPTIED = Object.values(tables)

@@ -1,4 +1,4 @@
-import type { SqlStatement } from "../../stores/sqlite/driver/driver-and-failures.ts";
+import type { SqlStatement } from "../../stores/sql/driver/driver-and-failures.ts";
 import type { Job } from "./job.ts";
 
 /** A job that the application's own transaction adds. See `LocalSchedulerClient.prepareJob`. */

@@ -7,8 +7,8 @@ import type { SqliteConnection, SqliteStoreOptions } from "../sqlite-file/option
 import { FileDataStore } from "../sqlite-file/store.ts";
 import { openDatabase } from "./open-database.ts";
 
-export type { SqlStatement, SqlValue } from "../sqlite/driver/driver-and-failures.ts";
-export type { StoreRetryOptions } from "../sqlite/store-options.ts";
+export type { SqlStatement, SqlValue } from "../sql/driver/driver-and-failures.ts";
+export type { StoreRetryOptions } from "../sql/store-options.ts";
 export type { SqliteConnection, SqliteStoreOptions } from "../sqlite-file/options.ts";
 
 /** Keeps everything in an SQLite database: a file, or memory. */

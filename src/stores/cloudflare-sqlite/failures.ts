@@ -1,4 +1,5 @@
-import { type FailureKind, messageOf, sqliteFailureKind } from "../sqlite/driver/driver-and-failures.ts";
+import { type FailureKind, messageOf } from "../sql/driver/driver-and-failures.ts";
+import { sqliteFailureKind } from "../sql/sqlite/driver/driver-and-failures.ts";
 import { TooLargeRecord } from "./largest-record.ts";
 
 // What D1 and Durable Objects say. Both are SQLite within workerd, whose errors have a text and no code.

@@ -1,5 +1,5 @@
-import type { SqlStatement } from "../sqlite/driver/driver-and-failures.ts";
-import { bytesOf } from "../sqlite/sql-and-json.ts";
+import type { SqlStatement } from "../sql/driver/driver-and-failures.ts";
+import { bytesOf } from "../sql/sql-and-json.ts";
 
 /** A record that is larger than a row may be. Nothing was sent. */
 export class TooLargeRecord extends Error {

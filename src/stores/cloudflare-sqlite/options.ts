@@ -3,7 +3,7 @@ import { hasMethods, says } from "../../core/check.ts";
 import type { OptionsError } from "../../core/errors.ts";
 import { once } from "../../core/once.ts";
 import { optionError, takes } from "../../core/option-errors.ts";
-import { sharedEntries } from "../sqlite/store-options.ts";
+import { sharedEntries } from "../sql/store-options.ts";
 
 /** The schemas of the options that both stores have. */
 export const cloudflareEntries: typeof sharedEntries = once(() => ({

@@ -1,4 +1,4 @@
-import type { Row, SqlValue } from "../sqlite/driver/driver-and-failures.ts";
+import type { Row, SqlValue } from "../sql/driver/driver-and-failures.ts";
 
 /** The answer of D1 to one statement. */
 export interface D1Answer {

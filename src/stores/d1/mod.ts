@@ -3,8 +3,8 @@
  *
  * @module
  */
-export type { Row, SqlStatement, SqlValue } from "../sqlite/driver/driver-and-failures.ts";
-export type { StoreRetryOptions } from "../sqlite/store-options.ts";
+export type { Row, SqlStatement, SqlValue } from "../sql/driver/driver-and-failures.ts";
+export type { StoreRetryOptions } from "../sql/store-options.ts";
 export type { D1Answer, D1Binding, D1Statement } from "./binding.ts";
 export type { D1StoreOptions } from "./options.ts";
 export { schemaSql } from "./schema-sql.ts";

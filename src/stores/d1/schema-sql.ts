@@ -1,5 +1,5 @@
-import { schemaScript } from "../sqlite/schema/migrations.ts";
-import { tableNames } from "../sqlite/schema/tables.ts";
+import { tableNames } from "../sql/schema/tables.ts";
+import { schemaScript } from "../sql/sqlite/schema/migrations.ts";
 import { checkOptions } from "./options.ts";
 
 /**

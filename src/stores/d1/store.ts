@@ -1,7 +1,7 @@
 import { cloudflareAdviceFor, cloudflareFailureKind } from "../cloudflare-sqlite/failures.ts";
 import { refuseTooLarge } from "../cloudflare-sqlite/largest-record.ts";
-import type { Row, SqlDriver, SqlStatement } from "../sqlite/driver/driver-and-failures.ts";
-import { SqlDataStore } from "../sqlite/store.ts";
+import type { Row, SqlDriver, SqlStatement } from "../sql/driver/driver-and-failures.ts";
+import { SqlDataStore } from "../sql/sqlite/store.ts";
 import type { D1Binding, D1Statement } from "./binding.ts";
 import { checkBinding, checkOptions, type D1StoreOptions } from "./options.ts";
 

@@ -3,8 +3,8 @@
  *
  * @module
  */
-export type { Row, SqlStatement, SqlValue } from "../sqlite/driver/driver-and-failures.ts";
-export type { StoreRetryOptions } from "../sqlite/store-options.ts";
+export type { Row, SqlStatement, SqlValue } from "../sql/driver/driver-and-failures.ts";
+export type { StoreRetryOptions } from "../sql/store-options.ts";
 export type { DurableObjectStoreOptions } from "./options.ts";
 export type { DurableObjectSqlStorage } from "./storage.ts";
 export { DurableObjectDataStore } from "./store.ts";

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { checker, hasMethods } from "../../core/check.ts";
 import { cloudflareEntries, wrongArgument } from "../cloudflare-sqlite/options.ts";
-import { type CheckedSharedOptions, SHARED_SYNONYMS, type SharedStoreOptions } from "../sqlite/store-options.ts";
+import { type CheckedSharedOptions, SHARED_SYNONYMS, type SharedStoreOptions } from "../sql/store-options.ts";
 import type { DurableObjectSqlStorage } from "./storage.ts";
 
 /** Options of a {@link DurableObjectDataStore}. */

@@ -1,4 +1,4 @@
-import type { Row, SqlValue } from "../sqlite/driver/driver-and-failures.ts";
+import type { Row, SqlValue } from "../sql/driver/driver-and-failures.ts";
 
 /** What the store needs of the storage of a Durable Object, which is `ctx.storage` within the object. */
 export interface DurableObjectSqlStorage {

@@ -1,7 +1,7 @@
 import { cloudflareAdviceFor, cloudflareFailureKind } from "../cloudflare-sqlite/failures.ts";
 import { refuseTooLarge } from "../cloudflare-sqlite/largest-record.ts";
-import type { FailureKind, Row, SqlDriver, SqlStatement } from "../sqlite/driver/driver-and-failures.ts";
-import { SqlDataStore } from "../sqlite/store.ts";
+import type { FailureKind, Row, SqlDriver, SqlStatement } from "../sql/driver/driver-and-failures.ts";
+import { SqlDataStore } from "../sql/sqlite/store.ts";
 import { checkOptions, checkStorage, type DurableObjectStoreOptions } from "./options.ts";
 import type { DurableObjectSqlStorage } from "./storage.ts";
 

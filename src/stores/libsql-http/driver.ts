@@ -2,7 +2,7 @@ import type { AbortSignal } from "../../core/abort-signal.ts";
 import { canParseUrl } from "../../core/can-parse-url.ts";
 import { shownUrl } from "../libsql/address.ts";
 import { adviceFor, failureKind } from "../libsql/failures.ts";
-import type { Row, SqlDriver, SqlStatement } from "../sqlite/driver/driver-and-failures.ts";
+import type { Row, SqlDriver, SqlStatement } from "../sql/driver/driver-and-failures.ts";
 import { batchBody, batchRowsOf, executeBody, HranaError, rowsOf } from "./hrana.ts";
 
 /** What the driver needs of `fetch`. The global one fits, and so does one that is bound to a service. */

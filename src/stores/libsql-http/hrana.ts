@@ -1,4 +1,4 @@
-import type { Row, SqlStatement, SqlValue } from "../sqlite/driver/driver-and-failures.ts";
+import type { Row, SqlStatement, SqlValue } from "../sql/driver/driver-and-failures.ts";
 
 // Version 3 of Hrana over HTTP, as far as the driver needs it: one pipeline opens a stream, runs one statement or one
 // batch on it, and closes it. So no stream is kept on the server, and no baton here

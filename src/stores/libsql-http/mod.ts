@@ -4,8 +4,8 @@
  * @module
  */
 export type { LibsqlStoreOptions } from "../libsql/store-options.ts";
-export type { SqlStatement, SqlValue } from "../sqlite/driver/driver-and-failures.ts";
-export type { StoreRetryOptions } from "../sqlite/store-options.ts";
+export type { SqlStatement, SqlValue } from "../sql/driver/driver-and-failures.ts";
+export type { StoreRetryOptions } from "../sql/store-options.ts";
 export type { HttpFetch, HttpRequest, HttpResponse } from "./driver.ts";
 export type { LibsqlHttpConnection } from "./options.ts";
 export { LibsqlDataStore } from "./store.ts";

@@ -1,6 +1,6 @@
 import { shownUrl } from "../libsql/address.ts";
 import type { LibsqlStoreOptions } from "../libsql/store-options.ts";
-import { SqlDataStore } from "../sqlite/store.ts";
+import { SqlDataStore } from "../sql/sqlite/store.ts";
 import { HranaHttpDriver } from "./driver.ts";
 import { checkConnection, checkOptions, type LibsqlHttpConnection } from "./options.ts";
 

@@ -10,7 +10,7 @@ import { LibsqlDriver } from "../libsql/driver.ts";
 import type { LibsqlStoreOptions } from "../libsql/store-options.ts";
 import { HranaHttpDriver } from "../libsql-http/driver.ts";
 import { checkConnection as checkHttpConnection } from "../libsql-http/options.ts";
-import { SqlDataStore } from "../sqlite/store.ts";
+import { SqlDataStore } from "../sql/sqlite/store.ts";
 
 /**
  * What workerd gets of `escapement/libsql`: the same store, without `@libsql/client`, which would cost every Worker

@@ -1,4 +1,4 @@
-import type { Row, SqlStatement } from "../sqlite/driver/driver-and-failures.ts";
+import type { Row, SqlStatement } from "../sql/driver/driver-and-failures.ts";
 
 /** The answer to one statement. */
 export interface SqlResult {

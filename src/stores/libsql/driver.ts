@@ -1,12 +1,6 @@
 import type { StoreUnavailableError } from "../../core/errors.ts";
-import {
-  connectionSettings,
-  EMPTY_LOG,
-  FILE_MODE,
-  type Row,
-  type SqlDriver,
-  type SqlStatement,
-} from "../sqlite/driver/driver-and-failures.ts";
+import { EMPTY_LOG, type Row, type SqlDriver, type SqlStatement } from "../sql/driver/driver-and-failures.ts";
+import { connectionSettings, FILE_MODE } from "../sql/sqlite/driver/driver-and-failures.ts";
 import type { FileVersion } from "../sqlite-file/file-version.ts";
 import { type DatabaseKind, databaseKind } from "./address.ts";
 import type { LibsqlClient } from "./client.ts";

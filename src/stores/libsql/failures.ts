@@ -1,4 +1,5 @@
-import { codeOf, type FailureKind, messageOf, sqliteFailureKind } from "../sqlite/driver/driver-and-failures.ts";
+import { codeOf, type FailureKind, messageOf } from "../sql/driver/driver-and-failures.ts";
+import { sqliteFailureKind } from "../sql/sqlite/driver/driver-and-failures.ts";
 
 /** Codes for a lost or refused connection, of the client and of hrana, the client's protocol. */
 const CONNECTION_CODES = new Set([

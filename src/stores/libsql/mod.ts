@@ -3,8 +3,8 @@
  *
  * @module
  */
-export type { Row, SqlStatement, SqlValue } from "../sqlite/driver/driver-and-failures.ts";
-export type { StoreRetryOptions } from "../sqlite/store-options.ts";
+export type { Row, SqlStatement, SqlValue } from "../sql/driver/driver-and-failures.ts";
+export type { StoreRetryOptions } from "../sql/store-options.ts";
 export type { LibsqlClient, SqlResult } from "./client.ts";
 export type { LibsqlClientConnection, LibsqlConnection, LibsqlUrlConnection } from "./connection-options.ts";
 export { LibsqlDataStore } from "./store.ts";

@@ -3,13 +3,13 @@ import { type Checker, checker, durationMs, namesOf, objectOf, oneOf } from "../
 import type { Duration } from "../../core/duration.ts";
 import { once } from "../../core/once.ts";
 import { mustBe } from "../../core/option-errors.ts";
-import { REMOTE_TIMEOUT_MS_DEFAULT } from "../sqlite/bounds.ts";
+import { REMOTE_TIMEOUT_MS_DEFAULT } from "../sql/bounds.ts";
 import {
   type CheckedSharedOptions,
   SHARED_SYNONYMS,
   type SharedStoreOptions,
   sharedEntries,
-} from "../sqlite/store-options.ts";
+} from "../sql/store-options.ts";
 
 /** Options of a {@link LibsqlDataStore}. */
 export interface LibsqlStoreOptions extends SharedStoreOptions {

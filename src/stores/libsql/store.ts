@@ -1,5 +1,5 @@
-import type { SqlDriver } from "../sqlite/driver/driver-and-failures.ts";
-import { SqlDataStore } from "../sqlite/store.ts";
+import type { SqlDriver } from "../sql/driver/driver-and-failures.ts";
+import { SqlDataStore } from "../sql/sqlite/store.ts";
 import { FileVersion } from "../sqlite-file/file-version.ts";
 import { databaseKind, shownUrl } from "./address.ts";
 import { checkConnection, checkOptions, type LibsqlConnection } from "./connection-options.ts";

@@ -4,13 +4,13 @@ import type { Duration } from "../../core/duration.ts";
 import { once } from "../../core/once.ts";
 import { isPlain } from "../../core/option-errors.ts";
 import { postgresUrl } from "../../core/postgres-address.ts";
-import { REMOTE_TIMEOUT_MS_DEFAULT } from "../sqlite/bounds.ts";
+import { REMOTE_TIMEOUT_MS_DEFAULT } from "../sql/bounds.ts";
 import {
   type CheckedSharedOptions,
   SHARED_SYNONYMS,
   type SharedStoreOptions,
   sharedEntries,
-} from "../sqlite/store-options.ts";
+} from "../sql/store-options.ts";
 import { linkOf, type PostgresStoreClient } from "./driver/clients.ts";
 
 /** A server by its address. The store makes its own connections, with the package `postgres`. */
@@ -91,7 +91,9 @@ const CONNECTION_HINTS = {
 };
 
 const checkUrl = checker(urlSchema, CONNECTION_HINTS);
+
 const checkClient = checker(clientSchema, CONNECTION_HINTS);
+
 const checkGivenOptions = checker(optionsSchema, {
   instead: () => null,
   elsewhere: (name) =>

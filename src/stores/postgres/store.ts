@@ -2,17 +2,17 @@ import type { AbortSignal } from "../../core/abort-signal.ts";
 import { readPostgresAddress } from "../../core/postgres-address.ts";
 import { shownAddress } from "../../core/shown-address.ts";
 import type { InspectionOptions, StoreInspection, StoreWarning } from "../data-store.ts";
-import { StoreInSql } from "../sqlite/store.ts";
-import { postgres } from "./dialect.ts";
+import { postgres } from "../sql/postgres/dialect.ts";
+import { plainAdditions } from "../sql/postgres/jobs/additions.ts";
+import { postgresNames } from "../sql/postgres/schema/names.ts";
+import { schemaScript } from "../sql/postgres/schema/schema-check.ts";
+import { NEWEST } from "../sql/postgres/schema/tables.ts";
+import { StoreInSql } from "../sql/store.ts";
 import { hearErrors, isPGlite, isUnheard, linkOf } from "./driver/clients.ts";
 import { type LinkOpener, PostgresDriver } from "./driver/driver.ts";
 import { Ear } from "./driver/ear.ts";
 import { openLike, openOwnClient } from "./driver/own-client.ts";
-import { plainAdditions } from "./jobs/additions.ts";
 import { checkConnection, checkOptions, type PostgresConnection, type PostgresStoreOptions } from "./options.ts";
-import { postgresNames } from "./schema/names.ts";
-import { schemaScript } from "./schema/schema-check.ts";
-import { NEWEST } from "./schema/tables.ts";
 
 /**
  * Keeps everything in a schema of a PostgreSQL database (15 or later): a server, or PGlite. Many schedulers, in many

@@ -1,4 +1,4 @@
-import type { Row, SqlValue } from "../sqlite/driver/driver-and-failures.ts";
+import type { Row, SqlValue } from "../sql/driver/driver-and-failures.ts";
 
 /** A prepared statement of a runtime's own SQLite. */
 export interface FileStatement {

@@ -1,14 +1,7 @@
 import type { StoreUnavailableError } from "../../core/errors.ts";
-import { SYNCHRONOUS_BUSY_WAIT_MS } from "../sqlite/bounds.ts";
-import {
-  connectionSettings,
-  EMPTY_LOG,
-  FILE_MODE,
-  type Row,
-  type SqlDriver,
-  type SqlStatement,
-  sqliteFailureKind,
-} from "../sqlite/driver/driver-and-failures.ts";
+import { EMPTY_LOG, type Row, type SqlDriver, type SqlStatement } from "../sql/driver/driver-and-failures.ts";
+import { SYNCHRONOUS_BUSY_WAIT_MS } from "../sql/sqlite/bounds.ts";
+import { connectionSettings, FILE_MODE, sqliteFailureKind } from "../sql/sqlite/driver/driver-and-failures.ts";
 import type { FileDatabase, FileStatement, OpenDatabase } from "./database.ts";
 import { FileVersion } from "./file-version.ts";
 

@@ -7,7 +7,7 @@ import {
   SHARED_SYNONYMS,
   type SharedStoreOptions,
   sharedEntries,
-} from "../sqlite/store-options.ts";
+} from "../sql/store-options.ts";
 
 /** A database by its place. */
 export interface SqliteConnection {

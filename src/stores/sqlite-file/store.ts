@@ -1,4 +1,4 @@
-import { SqlDataStore } from "../sqlite/store.ts";
+import { SqlDataStore } from "../sql/sqlite/store.ts";
 import type { OpenDatabase } from "./database.ts";
 import { FileDriver, MEMORY_PATH } from "./driver.ts";
 import { checkOptions, checkPath, type SqliteConnection, type SqliteStoreOptions } from "./options.ts";

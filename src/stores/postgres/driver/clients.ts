@@ -18,6 +18,7 @@ export interface PostgresLink {
 }
 
 const NO_ROWS: PgAnswer = Object.freeze({ columns: [], rows: [] });
+
 const SEPARATOR = ";\n";
 
 /** A `Pool` or a `Client` of node-postgres (`pg`). */
@@ -172,6 +173,7 @@ function answerOfPg({ fields, rows }: PgResult): PgAnswer {
 }
 
 type RawRow = readonly (Uint8Array | null)[];
+
 type PostgresJsResult = readonly RawRow[] & {
   readonly columns?: readonly { readonly name: string; readonly type: number }[];
 };

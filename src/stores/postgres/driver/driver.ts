@@ -6,13 +6,14 @@ import {
   type Row,
   type SqlDriver,
   type SqlStatement,
-} from "../../sqlite/driver/driver-and-failures.ts";
+} from "../../sql/driver/driver-and-failures.ts";
 import type { PgAnswer, PostgresLink } from "./clients.ts";
 import { Literals, literal, numbered } from "./literals.ts";
 import { decoded } from "./stand-ins.ts";
 
 /** Types of columns that hold numbers (`pg_type.oid`): integers, floating-point numbers and `numeric`. */
 const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 700, 701, 1700]);
+
 const BOOLEAN = 16;
 
 /** What a transaction begins with that writes, whatever the settings of the database are: each statement sees what was
@@ -33,6 +34,7 @@ const LOCK_SHARE = 0.8;
 
 /** How a statement reads that calls a function which yields nothing, see `Stored`. */
 const CALL_BEGINS = "SELECT ";
+
 const CALL_ENDS = " AS done";
 
 /** Most columns of one SELECT; PostgreSQL takes 1,664. */

@@ -7,6 +7,7 @@ import { decoded } from "./stand-ins.ts";
 export const CANCEL_CHANNEL = "escapement_cancel";
 
 const LISTEN = `LISTEN ${CANCEL_CHANNEL}`;
+
 const WHO_ANSWERS = "SELECT pg_catalog.pg_backend_pid() AS pid";
 
 type CancellationListener = (jobId: string) => void;

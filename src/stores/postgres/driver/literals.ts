@@ -1,4 +1,4 @@
-import type { SqlStatement, SqlValue } from "../../sqlite/driver/driver-and-failures.ts";
+import type { SqlStatement, SqlValue } from "../../sql/driver/driver-and-failures.ts";
 import { encodedJson, encodedText } from "./stand-ins.ts";
 
 // A batch is one message to the server: a *simple query* of several statements, which the server runs as one
