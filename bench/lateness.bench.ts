@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Cron } from "croner";
 import { coarseClock, systemClock } from "../src/core/clock.ts";
-import { LOOK_AHEAD_MS } from "../src/core/limits.ts";
+import { LOOK_AHEAD_MS } from "../src/core/timer-limits.ts";
 import { Scheduler } from "../src/scheduler/scheduler.ts";
 import type { DataStore } from "../src/stores/data-store.ts";
 import { LibsqlDataStore } from "../src/stores/libsql/mod.ts";

@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { bundleImport } from "./lib/bundle-import.mjs";
 import { openApiOf } from "./lib/openapi.mjs";
 
-/** As in `src/core/limits.ts`. */
+/** As in `src/scheduler/verbs/limits.ts`. */
 const BULK_COMMIT_MAX = 1000;
 
 const document = openApiOf(await bundleImport("src/hono/openapi/parts.ts"));

@@ -132,8 +132,8 @@ export type {
   TaskPut,
   View,
 } from "./stores/data-store.ts";
-export type { RetryLimits } from "./stores/sql/bounds.ts";
 export type { FailureKind, Row, SqlDriver, SqlStatement, SqlValue } from "./stores/sql/driver/driver-and-failures.ts";
+export type { RetryLimits } from "./stores/sql/limits.ts";
 export { sqliteFailureKind } from "./stores/sql/sqlite/driver/driver-and-failures.ts";
 export { SqlDataStore } from "./stores/sql/sqlite/store.ts";
 export type { SqlDataStoreOptions } from "./stores/sql/store.ts";

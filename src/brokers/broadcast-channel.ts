@@ -1,9 +1,9 @@
 import { OptionsError } from "../core/errors.ts";
-import { REFUSALS_TOLD_MAX } from "../core/limits.ts";
 import { guardedLogger, type Logger } from "../core/logger.ts";
 import { receivedEvents } from "../records/event-schema.ts";
 import type { EventRecord } from "../records/events.ts";
 import type { EventBroker, Unsubscribe } from "./event-broker.ts";
+import { REFUSALS_TOLD_MAX } from "./limits.ts";
 import { LocalEventBroker } from "./local.ts";
 
 /** The part of the web's `BroadcastChannel` that the broker uses. */

@@ -34,6 +34,7 @@ type CrontabLines = ReadonlyMap<string, CrontabLine>;
 const LABEL = "crontab";
 /** What is kept of the output of each run. */
 const KEPT = { lines: 1000, bytes: 65_536 };
+/** Longest name of a schedule that is made of a command, because ids are shorter than commands may be. */
 const NAME_LENGTH_MAX = 200;
 const PAGE_LENGTH = 1000;
 /** What the environment of a command does not have, because it is about this program. */

@@ -116,6 +116,7 @@ function withPlaces(text: string): string {
   return `error: unknown option '${flag}'; these commands have it: ${names.slice(0, NAMED_MAX).join(", ")}${more}\n`;
 }
 
+/** Most commands that an error names, so that it stays a line. */
 const NAMED_MAX = 6;
 
 /** A command and its arguments: that it has options goes without saying. */

@@ -20,6 +20,7 @@ export interface Served {
   close(): Promise<void>;
 }
 
+/** The largest port of TCP. */
 const PORT_MAX = 65_535;
 
 /** The port of `--port`; null where it is not given. */

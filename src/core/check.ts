@@ -1,7 +1,7 @@
 import * as v from "valibot";
+import { DURATION_MS_MAX, ISSUES_MAX } from "./check-limits.ts";
 import { type Duration, type MsName, msName, toDurationMs } from "./duration.ts";
 import { EscapementError, type Issue, OptionsError } from "./errors.ts";
-import { DURATION_MS_MAX, ISSUES_MAX } from "./limits.ts";
 import { once } from "./once.ts";
 import {
   canHoldOptions,

@@ -2,6 +2,7 @@ import { hostKind, hostName, isProcessAlive, processId, processSpace } from "./h
 import { systemRandom } from "./ids.ts";
 import { textHash } from "./text-hash.ts";
 
+/** Longest part of an identity that names the host, so that the identity fits into an id. */
 const HOST_LENGTH_MAX = 100;
 const RANDOM_LENGTH = 6;
 

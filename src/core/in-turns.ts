@@ -26,8 +26,9 @@ export function mapInTurns<A, B>(items: Iterable<A>, convert: (item: A, place: n
 }
 
 export const REMEMBERED_MS = 5000;
+/** Most answers that are kept, because each may be a page of records. */
 const REMEMBERED_MAX = 16;
-/** Questions that are being answered, or wait for it. */
+/** Most questions that are being answered, or wait for it: the others are refused. */
 const UNANSWERED_MAX = 16;
 
 /** So many other questions wait that one more is refused. */

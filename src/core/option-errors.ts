@@ -1,5 +1,5 @@
+import { ISSUES_MAX } from "./check-limits.ts";
 import { EscapementError, type Issue, OptionsError } from "./errors.ts";
-import { ISSUES_MAX } from "./limits.ts";
 import { didYouMean, nearest } from "./suggest.ts";
 
 // The messages of wrong options. Each names the call, the path, what the value must be, what it is, and what to do.

@@ -1,5 +1,5 @@
+import { ISSUES_MAX, PROBLEM_DETAIL_LENGTH_MAX, PROBLEM_ISSUES_BYTES_MAX } from "./check-limits.ts";
 import type { Issue } from "./errors.ts";
-import { ISSUES_MAX, PROBLEM_DETAIL_LENGTH_MAX, PROBLEM_ISSUES_BYTES_MAX } from "./limits.ts";
 
 const TITLES: Readonly<Record<number, string>> = {
   400: "Bad Request",

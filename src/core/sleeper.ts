@@ -1,6 +1,6 @@
-import { LAST_TURNS_MAX, LOOK_AHEAD_MS, PRECISE_SLEEPS_PER_SECOND_MAX, TIMER_STEP_MS_MAX } from "./limits.ts";
 import type { TimerHost } from "./timer-host.ts";
 import { nextWaitMs, TimerLag } from "./timer-lag.ts";
+import { LAST_TURNS_MAX, LOOK_AHEAD_MS, PRECISE_SLEEPS_PER_SECOND_MAX, TIMER_STEP_MS_MAX } from "./timer-limits.ts";
 
 /** Sleeps with the clock and the timers of a host, and learns on the way how late these timers are. */
 export class Sleeper {

@@ -5,7 +5,7 @@ import {
   LOOK_AHEAD_MS,
   SHORT_TIMERS_MS,
   TIMER_STEP_MS_MAX,
-} from "./limits.ts";
+} from "./timer-limits.ts";
 
 /** How many sizes of timers there are. A size goes from one length to twice that length. Each size has averages of its
  *  own, because the lag grows with the length, but not in proportion. */

@@ -33,7 +33,7 @@ export function outside(element: StoppedElement, value: number): CronSyntaxError
 }
 
 /** The error for a step that is so large that only the first value would match. */
-export function commitTooLarge(element: StoppedElement, first: number, span: number): CronSyntaxError {
+export function stepTooLarge(element: StoppedElement, first: number, span: number): CronSyntaxError {
   const only = element.field === DAY_OF_WEEK ? (WEEKDAY_NAMES[first % 7] ?? "") : String(first);
   // "fri/2" is likely meant as every second Friday, which no crontab can say.
   const isWeekly = element.field === DAY_OF_WEEK && !/[-*]/.test(element.text.slice(element.start, element.end));

@@ -1,8 +1,8 @@
 import { CronSyntaxError } from "../core/errors.ts";
-import { CRON_TEXT_LENGTH_MAX } from "../core/limits.ts";
 import { optionError } from "../core/option-errors.ts";
 import { nearest } from "../core/suggest.ts";
 import { type CronField, type CronFields, DAY, FIELDS_BY_SIGNIFICANCE, NICKNAMES } from "./fields.ts";
+import { CRON_TEXT_LENGTH_MAX } from "./limits.ts";
 import type { CronDialect } from "./spec.ts";
 import { quote, syntaxError } from "./syntax.ts";
 

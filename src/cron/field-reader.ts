@@ -1,14 +1,7 @@
 import type { CronSyntaxError } from "../core/errors.ts";
-import { CRON_CANONICAL_LENGTH_MAX } from "../core/limits.ts";
-import {
-  commitTooLarge,
-  elementError,
-  outside,
-  type StoppedElement,
-  unexpected,
-  unknownName,
-} from "./element-errors.ts";
+import { elementError, outside, type StoppedElement, stepTooLarge, unexpected, unknownName } from "./element-errors.ts";
 import { type CronField, DAY, DAY_OF_WEEK, nameKey, WEEKDAY_NAMES, YEAR } from "./fields.ts";
+import { CRON_CANONICAL_LENGTH_MAX } from "./limits.ts";
 import type { CronDialect } from "./spec.ts";
 
 /** Positions are kept of this many words: seven fields and the ISO week. More words are only counted. */
@@ -295,7 +288,7 @@ export class FieldReader {
     const span = wraps ? to + field.max - field.min + 1 - from : to - from;
     // OCPS and Vixie cron take such a step, which leaves the first value alone.
     if (step > span && step > 1 && (this.dialect ?? "quartz") === "quartz")
-      throw commitTooLarge(this.element, first, span);
+      throw stepTooLarge(this.element, first, span);
     if (field === YEAR) this.addYears(from, to, step);
     else if (step === 1 && !wraps) this.addRun(from, to);
     else this.addSteps(from, span, step);

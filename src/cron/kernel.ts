@@ -66,6 +66,7 @@ function createViews(): Views {
 
 const STAGING_WORD = kernel.staging() >>> 2;
 const PART_WORD = STAGING_WORD + 8;
+/** The first and the last year of a rule in one word, as the kernel takes them. */
 const YEAR_MIN_TO_MAX = 1970 | (9999 << 16);
 /** The first year after the last, so that none matches. */
 const NO_YEAR = 1970 | (1969 << 16);

@@ -1,5 +1,4 @@
 import { CronSyntaxError } from "../core/errors.ts";
-import { CRON_TEXT_LENGTH_MAX } from "../core/limits.ts";
 import type { Mutable } from "../core/mutable.ts";
 import { checkDialect, enterDialect } from "./dialects.ts";
 import {
@@ -21,6 +20,7 @@ import {
   WEEK,
   YEAR,
 } from "./fields.ts";
+import { CRON_TEXT_LENGTH_MAX } from "./limits.ts";
 import type { BitSet64, CronDialect, CronSpec, DstPolicy, ParsedCron } from "./spec.ts";
 import { quote } from "./syntax.ts";
 

@@ -7,9 +7,10 @@ import type { ZoneRules } from "./zone-rules.ts";
 const WINDOW_STEP_YEARS = 4;
 /** So the present year and three more are always in the window. */
 const WINDOW_YEARS = 8;
+/** The first and the last first year of a window: before and after them zones have no rules that matter here. */
 const FIRST_YEAR_MIN = 1972;
 const FIRST_YEAR_MAX = 9988;
-/** Many more than there are zones. */
+/** Most fingerprints that are kept: many more than there are zones. */
 const FINGERPRINTS_MAX = 2_000;
 const HASH_LENGTH = 8;
 

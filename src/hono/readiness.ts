@@ -1,7 +1,7 @@
 import type { Clock } from "../core/clock.ts";
 import { JoinedCall } from "../core/joined-call.ts";
-import { READINESS_KEPT_MS } from "../core/limits.ts";
 import type { SchedulerClient } from "../scheduler/scheduler-client.ts";
+import { READINESS_KEPT_MS } from "./limits.ts";
 
 /** The looks at the store of one scheduler. */
 class Readiness {

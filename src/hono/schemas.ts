@@ -1,13 +1,24 @@
 import * as v from "valibot";
 import { anything, numberFrom, objectOf, oneOf, textUpTo, trueOrFalse, wholeNumber } from "../core/check.ts";
+import { ISSUES_MAX } from "../core/check-limits.ts";
+import { once } from "../core/once.ts";
+import { isPlain, mustBe, mustBeOneOf } from "../core/option-errors.ts";
+import { MISSED_POLICIES } from "../records/blackout.ts";
+import { EVENT_TYPES, type EventType } from "../records/events.ts";
+import { WORDS } from "../records/fields/field.ts";
+import { ID_LENGTH_MAX, REASON_LENGTH_MAX } from "../records/limits.ts";
+import {
+  COALESCE_POLICIES,
+  JOB_OUTCOMES,
+  type Labels,
+  PARENT_FAILURE_POLICIES,
+  RUN_OVERLAP_POLICIES,
+} from "../records/policies.ts";
 import {
   BLACKOUT_TASKS_MAX,
   BULK_ADD_MAX,
-  BULK_COMMIT_MAX,
   BY_LENGTH_MAX,
   CATCH_UP_MAX,
-  ID_LENGTH_MAX,
-  ISSUES_MAX,
   LABEL_NAME_LENGTH_MAX,
   LABEL_VALUE_LENGTH_MAX,
   LABELS_MAX,
@@ -16,21 +27,9 @@ import {
   PARENTS_MAX,
   PAUSE_AFTER_FAILURES_MAX,
   PREVIEW_LENGTH_MAX,
-  REASON_LENGTH_MAX,
-} from "../core/limits.ts";
-import { once } from "../core/once.ts";
-import { isPlain, mustBe, mustBeOneOf } from "../core/option-errors.ts";
-import { MISSED_POLICIES } from "../records/blackout.ts";
-import { EVENT_TYPES, type EventType } from "../records/events.ts";
-import { WORDS } from "../records/fields/field.ts";
-import {
-  COALESCE_POLICIES,
-  JOB_OUTCOMES,
-  type Labels,
-  PARENT_FAILURE_POLICIES,
-  RUN_OVERLAP_POLICIES,
-} from "../records/policies.ts";
+} from "../scheduler/options/limits.ts";
 import { OCCURRENCE_VERDICTS } from "../scheduler/options/occurrence-verdicts.ts";
+import { BULK_COMMIT_MAX } from "../scheduler/verbs/limits.ts";
 import { TRIGGER_FORMS, type WireTrigger } from "../triggers/short-trigger.ts";
 import {
   type ApplyBody,

@@ -42,7 +42,7 @@ const FIRES_UNCOMPARED = 32;
 /** Schedules and rules of one step. */
 const RULES_OF_STEP = 500;
 /** Fire times of one step. */
-const FIRES_OF_COMMIT = 10_000;
+const FIRES_OF_STEP = 10_000;
 
 /** Counts the fire times in [from, until), in steps of a millisecond or two.
  *  @throws {OptionsError} for too many of them */
@@ -93,7 +93,7 @@ class FireCounter {
   /** By buckets, then by period, first fire time and end. */
   readonly #periods = new Map<Float64Array, Map<string, CountedPeriod>>();
   #left = FIRES_MAX;
-  #leftAtCommit = FIRES_MAX;
+  #leftAtStep = FIRES_MAX;
 
   constructor(range: ForecastRange, where: string) {
     this.#range = range;
@@ -279,8 +279,8 @@ class FireCounter {
 
   /** Whether enough was counted for a step. */
   #isStep(): boolean {
-    if (this.#leftAtCommit - this.#left < FIRES_OF_COMMIT) return false;
-    this.#leftAtCommit = this.#left;
+    if (this.#leftAtStep - this.#left < FIRES_OF_STEP) return false;
+    this.#leftAtStep = this.#left;
     return true;
   }
 

@@ -1,9 +1,9 @@
-import { BULK_COMMIT_MAX } from "../core/limits.ts";
 import { isPlain, listOf, optionError, shown, takes } from "../core/option-errors.ts";
 import { checkId, checkScheduleOptions } from "../scheduler/options/check-options.ts";
 import type { CheckedScheduleOptions } from "../scheduler/options/checked-options.ts";
 import type { ScheduleDefaults, ScheduleOptions } from "../scheduler/options/options.ts";
 import type { Task } from "../scheduler/scheduler-client.ts";
+import { BULK_COMMIT_MAX } from "../scheduler/verbs/limits.ts";
 import type { TriggerLike } from "../triggers/short-trigger.ts";
 import { declaredSchemaText } from "./declared-schema.ts";
 

@@ -2,15 +2,16 @@ import * as v from "valibot";
 import { checker, converted, objectOf } from "../core/check.ts";
 import { MaxIterationsReachedError, OptionsError } from "../core/errors.ts";
 import { leveledLogger } from "../core/leveled-logger.ts";
-import { CALENDAR_EVENTS_MAX, CALENDAR_TEXT_LENGTH_MAX, QUESTION_STEPS_MAX } from "../core/limits.ts";
 import { mustBe, optionError, shown } from "../core/option-errors.ts";
 import { type ContentLine, contentLines } from "../rrule/content-lines.ts";
 import { parseRule, timeOf } from "../rrule/parse-rule.ts";
 import { Exhausted, Recurrence } from "../rrule/recurrence.ts";
 import type { RecurrenceRule, TextTime } from "../rrule/rule.ts";
 import { type DateLike, dateText, toEpochDay } from "../triggers/civil-date.ts";
+import { QUESTION_STEPS_MAX } from "../triggers/limits.ts";
 import { type StepShare, withinBudget } from "../triggers/step-budget.ts";
 import { type CalendarZone, CalendarZones, lineValue, namedZone, type ZoneDefinition } from "./calendar-zones.ts";
+import { CALENDAR_EVENTS_MAX, CALENDAR_TEXT_LENGTH_MAX } from "./limits.ts";
 
 /** Options of {@link datesFromICalendar}. */
 export interface CalendarDatesOptions {

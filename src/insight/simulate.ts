@@ -1,8 +1,8 @@
 import * as v from "valibot";
 import type { AbortSignal } from "../core/abort-signal.ts";
 import { checker, implementing, instantMs, objectOf, oneOf, says, wholeNumber } from "../core/check.ts";
+import { DURATION_MS_MAX } from "../core/check-limits.ts";
 import { type Duration, toDurationMs } from "../core/duration.ts";
-import { DURATION_MS_MAX, SIMULATED_FIRES_MAX } from "../core/limits.ts";
 import { silentLogger } from "../core/logger.ts";
 import { once } from "../core/once.ts";
 import { isPlain, optionError } from "../core/option-errors.ts";
@@ -20,6 +20,7 @@ import { MemoryDataStore } from "../stores/memory/store.ts";
 import { VirtualClock } from "../testing/virtual-clock.ts";
 import type { TriggerLike } from "../triggers/short-trigger.ts";
 import type { Trigger } from "../triggers/trigger.ts";
+import { SIMULATED_FIRES_MAX } from "./limits.ts";
 import { type CheckedFault, reportText, type SimulatedOccurrence, type SimulationReport } from "./simulation-report.ts";
 
 /** A schedule to simulate: as `addSchedules` takes it, or as a scheduler returns it. Its task may be `taskId`, as a

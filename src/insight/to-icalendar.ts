@@ -1,10 +1,10 @@
 import * as v from "valibot";
 import { checker, instantMs, objectOf, textUpTo, wholeNumber } from "../core/check.ts";
-import { CALENDAR_EVENTS_MAX } from "../core/limits.ts";
 import { mustBe, optionError } from "../core/option-errors.ts";
 import { type InstantLike, instantText, type Temporal } from "../core/temporal.ts";
 import { withinBudget } from "../triggers/step-budget.ts";
 import { Trigger } from "../triggers/trigger.ts";
+import { CALENDAR_EVENTS_MAX } from "./limits.ts";
 
 /** A schedule as a calendar needs it. A `Schedule` is one. */
 export interface CalendarSchedule {
@@ -118,6 +118,7 @@ export function* calendarSteps(
 const LEFT_OUT = "X-ESCAPEMENT-LEFT-OUT";
 /** It stands before the events, of which there may be none. */
 const HEAD_LINES = 7;
+/** Most schedules that the note names, so that it stays readable. */
 const BOUNDED_NAMED_MAX = 10;
 
 /** What a calendar says of the fire times that it leaves out, each schedule having a bound; null for none. */

@@ -1,10 +1,11 @@
 import * as v from "valibot";
 import { canParseUrl } from "../core/can-parse-url.ts";
 import { durationMs, oneOf, says, textUpTo } from "../core/check.ts";
-import { ID_LENGTH_MAX, NOTICE_NAME_LENGTH_MAX } from "../core/limits.ts";
 import { optionError } from "../core/option-errors.ts";
+import { ID_LENGTH_MAX } from "../records/limits.ts";
 import { NOTICE_TYPES, type NoticeType } from "../records/notice.ts";
 import type { Headers } from "./channel-options.ts";
+import { NOTICE_NAME_LENGTH_MAX } from "./limits.ts";
 import { keyOf } from "./standard-webhooks.ts";
 
 const URL_RULE = "must be the text of an http: or https: URL without a user and a password; its value is not shown";

@@ -1,10 +1,10 @@
+import { storable } from "../core/text.ts";
 import {
   ATTEMPT_CAUSE_LENGTH_MAX,
   ATTEMPT_MESSAGE_LENGTH_MAX,
   ATTEMPT_STACK_LENGTH_MAX,
   ATTEMPTS_KEPT_MAX,
-} from "../core/limits.ts";
-import { storable } from "../core/text.ts";
+} from "./limits.ts";
 import type { SerializedError } from "./serialized-error.ts";
 
 /** An attempt of a job that failed, or was lost with its thread or process, in the form that stores keep. Times are

@@ -1,4 +1,7 @@
 import * as v from "valibot";
+import { once } from "../core/once.ts";
+import { INSTANT_MS_MAX } from "../core/temporal.ts";
+import type { EventRecord, EventType } from "./events.ts";
 import {
   ERROR_CAUSES_MAX,
   ERROR_TEXT_LENGTH_MAX,
@@ -7,10 +10,7 @@ import {
   ID_LENGTH_MAX,
   REASON_LENGTH_MAX,
   SERIALIZED_LENGTH_MAX,
-} from "../core/limits.ts";
-import { once } from "../core/once.ts";
-import { INSTANT_MS_MAX } from "../core/temporal.ts";
-import type { EventRecord, EventType } from "./events.ts";
+} from "./limits.ts";
 import { OVERDUE_ENDS, OVERDUE_KINDS } from "./overdue.ts";
 import { JOB_OUTCOMES } from "./policies.ts";
 import { type FlatSchema, quickReader } from "./quick-reader.ts";
@@ -200,6 +200,7 @@ function readEvent(value: unknown): EventRecord | string {
   }
 }
 
+/** Longest piece of a message that an error shows, so that the error stays a line. */
 const SHOWN_LENGTH_MAX = 80;
 
 /** Causes beyond the deepest that this library writes are left out. */

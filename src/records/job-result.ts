@@ -1,8 +1,8 @@
-import { SKIP_REASON_BYTES_MAX } from "../core/limits.ts";
 import type { Mutable } from "../core/mutable.ts";
 import { present } from "../core/without-undefined.ts";
 import type { AttemptRecord, JobProgress } from "./attempt.ts";
 import type { JobRecord } from "./job.ts";
+import { SKIP_REASON_BYTES_MAX } from "./limits.ts";
 import { isFailure, type JobOutcome, type Labels, type Metadata, type RetryPolicy } from "./policies.ts";
 import type { SerializedError } from "./serialized-error.ts";
 

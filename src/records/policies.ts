@@ -1,5 +1,5 @@
 import type { RandomSource } from "../core/ids.ts";
-import { FAILURE_KEPT_MS } from "../core/limits.ts";
+import { FAILURE_KEPT_MS } from "./limits.ts";
 
 /** What a schedule does with several fire times that are due at once. It makes one job for the latest fire time
  *  (`latest`, the default), one job for the earliest (`earliest`), or one job for each (`all`). */

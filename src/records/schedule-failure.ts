@@ -1,6 +1,6 @@
-import { FAILURE_TEXT_LENGTH_MAX } from "../core/limits.ts";
 import { cut } from "./attempt.ts";
 import type { JobResultRecord } from "./job-result.ts";
+import { FAILURE_TEXT_LENGTH_MAX } from "./limits.ts";
 import type { JobOutcome } from "./policies.ts";
 
 /** How a job of a schedule failed, as the schedule keeps it: bounded, because it stays as long as the schedule. Times

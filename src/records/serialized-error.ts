@@ -1,3 +1,5 @@
+import { isPlain } from "../core/option-errors.ts";
+import { storable } from "../core/text.ts";
 import {
   ERROR_CAUSES_MAX,
   ERROR_PROPERTIES_LENGTH_MAX,
@@ -5,9 +7,7 @@ import {
   ERROR_PROPERTY_DEPTH_MAX,
   ERROR_TEXT_LENGTH_MAX,
   ERRORS_KEPT_MAX,
-} from "../core/limits.ts";
-import { isPlain } from "../core/option-errors.ts";
-import { storable } from "../core/text.ts";
+} from "./limits.ts";
 
 /** An error in the form that results and events keep. `cause` and `errors` have the same form. Events that another
  *  scheduler sent have neither `properties` nor `errors`. */

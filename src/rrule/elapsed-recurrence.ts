@@ -1,5 +1,5 @@
-import { FIRE_TIME_MS_MAX } from "../core/limits.ts";
 import { clockStretch, wallTimes } from "../cron/wall-clock.ts";
+import { FIRE_TIME_MS_MAX } from "../triggers/limits.ts";
 import type { StepShare } from "../triggers/step-budget.ts";
 import { type Recurrence, spend } from "./recurrence.ts";
 

@@ -1,8 +1,8 @@
-import { RRULE_DATES_MAX, RRULE_TEXT_LENGTH_MAX } from "../core/limits.ts";
 import { mustBe, optionError, shown } from "../core/option-errors.ts";
 import { daysInMonth, epochDayOf } from "../triggers/civil-date.ts";
 import { resolveTimeZone } from "../triggers/options.ts";
 import { type ContentLine, contentLines } from "./content-lines.ts";
+import { RRULE_DATES_MAX, RRULE_TEXT_LENGTH_MAX } from "./limits.ts";
 import {
   FREQUENCIES,
   type Frequency,

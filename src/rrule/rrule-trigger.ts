@@ -1,11 +1,11 @@
 import { MaxIterationsReachedError } from "../core/errors.ts";
-import { FIRE_TIME_MS_MAX, QUESTION_STEPS_MAX } from "../core/limits.ts";
 import { optionError } from "../core/option-errors.ts";
 import { withoutUndefined } from "../core/without-undefined.ts";
 import { dstText } from "../cron/describe.ts";
 import type { DstPolicy, GapPolicy, OverlapPolicy } from "../cron/spec.ts";
 import { wallAt, wallTimes } from "../cron/wall-clock.ts";
 import { registerTrigger } from "../triggers/codec.ts";
+import { FIRE_TIME_MS_MAX, QUESTION_STEPS_MAX } from "../triggers/limits.ts";
 import { checkOptions, dstPolicy, optional, resolveTimeZone, text } from "../triggers/options.ts";
 import { type StepShare, withinBudget } from "../triggers/step-budget.ts";
 import { checkMs, Trigger } from "../triggers/trigger.ts";

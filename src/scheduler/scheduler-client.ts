@@ -1,6 +1,5 @@
 import type { AbortSignal } from "../core/abort-signal.ts";
 import { tellCallers } from "../core/caller-lines.ts";
-import { BULK_ADD_MAX, PARENTS_MAX } from "../core/limits.ts";
 import type { Logger } from "../core/logger.ts";
 import { listOf, optionError, takes } from "../core/option-errors.ts";
 import { type InstantLike, instantOrNull, type Temporal } from "../core/temporal.ts";
@@ -49,6 +48,7 @@ import {
   checkUnpauseOptions,
 } from "./options/check-options.ts";
 import { tellJobAdded } from "./options/job-added.ts";
+import { BULK_ADD_MAX, PARENTS_MAX } from "./options/limits.ts";
 import type {
   BackfillOptions,
   BatchOptions,

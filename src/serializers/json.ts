@@ -1,5 +1,5 @@
 import { DeserializationError, SerializationError } from "../core/errors.ts";
-import { JSON_DEPTH_MAX } from "../core/limits.ts";
+import { JSON_DEPTH_MAX } from "./limits.ts";
 import type { Serializer } from "./serializer.ts";
 
 /**

@@ -1,5 +1,5 @@
-import { WORKER_LOG_LINES_PER_SECOND_MAX } from "../core/limits.ts";
 import { timerHost } from "../core/timer-host.ts";
+import { WORKER_LOG_LINES_PER_SECOND_MAX } from "./limits.ts";
 
 /** How many lines of its handlers a worker still sends in this second. A handler that logs in a loop would else fill
  *  the memory of the scheduler. */

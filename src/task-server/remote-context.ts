@@ -1,7 +1,6 @@
 import { systemClock } from "../core/clock.ts";
 import { SchedulerStateError } from "../core/errors.ts";
 import { systemRandom } from "../core/ids.ts";
-import { PROGRESS_NOTE_LENGTH_MAX, WORKER_LOG_LENGTH_MAX, WORKER_PROGRESS_MS_MIN } from "../core/limits.ts";
 import type { Logger } from "../core/logger.ts";
 import { instantOf, type Temporal, zonedOf } from "../core/temporal.ts";
 import { timerHost } from "../core/timer-host.ts";
@@ -21,6 +20,7 @@ import { revivedError } from "../records/revived-error.ts";
 import type { SerializedError } from "../records/serialized-error.ts";
 import { serializedError } from "../records/serialized-error.ts";
 import { checkedProgress } from "../scheduler/running/check-progress.ts";
+import { PROGRESS_NOTE_LENGTH_MAX } from "../scheduler/running/limits.ts";
 import type { LastRunFacts, ZonedFireTime } from "../scheduler/running/schedule-facts.ts";
 import type { JobContext, LocalSchedulerClient } from "../scheduler/scheduler-client.ts";
 import { JobSteps } from "../scheduler/steps/job-steps.ts";
@@ -28,6 +28,7 @@ import type { Steps } from "../scheduler/steps/step-types.ts";
 import { Job, type JobClient } from "../scheduler/views/job.ts";
 import { JobResult } from "../scheduler/views/job-result.ts";
 import type { Serializer } from "../serializers/serializer.ts";
+import { WORKER_LOG_LENGTH_MAX, WORKER_PROGRESS_MS_MIN } from "./limits.ts";
 import type { LogBudget } from "./log-budget.ts";
 import { RemoteSteps } from "./remote-steps.ts";
 

@@ -1,7 +1,7 @@
 import { HandlerLookupError } from "../core/errors.ts";
-import { WORKER_MESSAGES_MAX } from "../core/limits.ts";
 import { nearest } from "../core/suggest.ts";
 import { AbortFlags } from "../executors/remote/abort-flags.ts";
+import { WORKER_MESSAGES_MAX } from "../executors/remote/limits.ts";
 import {
   type DoneMessage,
   type FailedMessage,

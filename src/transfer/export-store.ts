@@ -1,10 +1,10 @@
 import type { AbortSignal } from "../core/abort-signal.ts";
 import { systemClock } from "../core/clock.ts";
-import { PAGE_SIZE_MAX } from "../core/limits.ts";
 import { INSTANT_MS_MAX } from "../core/temporal.ts";
 import { compareTexts } from "../core/text.ts";
 import { type JobRecord, NEVER_RUN } from "../records/job.ts";
 import type { OccurrenceRecord } from "../records/ledger.ts";
+import { PAGE_SIZE_MAX } from "../scheduler/options/limits.ts";
 import type { DataStore, RecordPage } from "../stores/data-store.ts";
 import { endLine, headerLine, recordLine } from "./format.ts";
 import { opened } from "./opened.ts";

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { ISSUES_MAX } from "../core/limits.ts";
+import { ISSUES_MAX } from "../core/check-limits.ts";
 import { once } from "../core/once.ts";
 import { mustBe } from "../core/option-errors.ts";
 import { compareTexts } from "../core/text.ts";

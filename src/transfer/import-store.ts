@@ -1,17 +1,13 @@
 import type { AbortSignal } from "../core/abort-signal.ts";
 import { systemClock } from "../core/clock.ts";
 import { ConflictingIdError } from "../core/errors.ts";
-import {
-  BLACKOUTS_MAX,
-  NOT_IMPORTED_LISTED_MAX,
-  PAGE_SIZE_MAX,
-  SCHEDULES_PER_COMMIT_MAX,
-  TRANSFER_COMMIT_LENGTH_MAX,
-} from "../core/limits.ts";
 import type { Mutable } from "../core/mutable.ts";
 import { withoutUndefined } from "../core/without-undefined.ts";
 import type { OccurrenceRecord } from "../records/ledger.ts";
+import { PAGE_SIZE_MAX } from "../scheduler/options/limits.ts";
+import { SCHEDULES_PER_COMMIT_MAX } from "../scheduler/verbs/limits.ts";
 import type { DataStore, RestoredHistory } from "../stores/data-store.ts";
+import { BLACKOUTS_MAX } from "../stores/shared/limits.ts";
 import {
   type TransferHeader,
   type TransferKind,
@@ -19,6 +15,7 @@ import {
   type TransferRecord,
   type TransferRecords,
 } from "./format.ts";
+import { NOT_IMPORTED_LISTED_MAX, TRANSFER_COMMIT_LENGTH_MAX } from "./limits.ts";
 import { TransferText } from "./line-reader.ts";
 import { opened } from "./opened.ts";
 import { checkImport, type ImportOptions, type ImportPolicy, type TransferLines } from "./options.ts";

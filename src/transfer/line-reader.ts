@@ -1,6 +1,6 @@
 import type { AbortSignal } from "../core/abort-signal.ts";
-import { TRANSFER_LINE_LENGTH_MAX, TRANSFER_TEXT_LENGTH_MAX } from "../core/limits.ts";
 import { optionError } from "../core/option-errors.ts";
+import { TRANSFER_LINE_LENGTH_MAX, TRANSFER_TEXT_LENGTH_MAX } from "./limits.ts";
 import type { TransferLines } from "./options.ts";
 import { TransferError } from "./transfer-error.ts";
 

@@ -1,13 +1,6 @@
 import * as v from "valibot";
 import { converted, oneOf, says, textUpTo, trueOrFalse, wholeNumber } from "../core/check.ts";
 import { OptionsError } from "../core/errors.ts";
-import {
-  BLACKOUT_TASKS_MAX,
-  ERROR_CAUSES_MAX,
-  ID_LENGTH_MAX,
-  PARENTS_MAX,
-  SERIALIZED_LENGTH_MAX,
-} from "../core/limits.ts";
 import { once } from "../core/once.ts";
 import { mustBe } from "../core/option-errors.ts";
 import { INSTANT_MS_MAX } from "../core/temporal.ts";
@@ -17,6 +10,7 @@ import { type BlackoutRecord, MISSED_POLICIES } from "../records/blackout.ts";
 import type { JobRecord } from "../records/job.ts";
 import type { JobResultRecord, KeptJob } from "../records/job-result.ts";
 import { type OccurrenceRunRecord, SKIP_VERDICTS, type Skip } from "../records/ledger.ts";
+import { ERROR_CAUSES_MAX, ID_LENGTH_MAX, SERIALIZED_LENGTH_MAX } from "../records/limits.ts";
 import {
   COALESCE_POLICIES,
   JOB_OUTCOMES,
@@ -29,6 +23,7 @@ import type { ScheduleRecord } from "../records/schedule.ts";
 import type { SerializedError } from "../records/serialized-error.ts";
 import type { TaskRecord } from "../records/task.ts";
 import { checkedLabelFilter } from "../scheduler/options/labels.ts";
+import { BLACKOUT_TASKS_MAX, PARENTS_MAX } from "../scheduler/options/limits.ts";
 import { checkMetadata } from "../scheduler/options/metadata.ts";
 import type { PauseFacts } from "../stores/shared/pauses.ts";
 import { triggerFromJSON } from "../triggers/codec.ts";

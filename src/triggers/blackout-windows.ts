@@ -1,6 +1,6 @@
-import { BLACKOUT_STEPS_MAX } from "../core/limits.ts";
 import type { BlackoutRecord, MissedPolicy } from "../records/blackout.ts";
 import { hasLabels, type Labels } from "../records/policies.ts";
+import { BLACKOUT_STEPS_MAX } from "./limits.ts";
 import { parseTrigger } from "./parse-trigger.ts";
 import type { Trigger } from "./trigger.ts";
 import { endOnClock } from "./wall-duration.ts";

@@ -1,11 +1,11 @@
 import { MaxIterationsReachedError } from "../core/errors.ts";
-import { FIRE_TIME_MS_MAX, QUESTION_STEPS_MAX } from "../core/limits.ts";
 import { optionError } from "../core/option-errors.ts";
 import { withoutUndefined } from "../core/without-undefined.ts";
 import { dstText, MONTHS, WEEKDAYS } from "../cron/describe.ts";
 import type { DstPolicy, GapPolicy, OverlapPolicy } from "../cron/spec.ts";
 import { dayAt, startOfDay, wallTimes } from "../cron/wall-clock.ts";
 import { civilDayOf, type DateLike, dateText, toEpochDay } from "./civil-date.ts";
+import { FIRE_TIME_MS_MAX, QUESTION_STEPS_MAX } from "./limits.ts";
 import {
   type Checked,
   checkAnchor,

@@ -1,7 +1,7 @@
 import { DeserializationError, type Issue, OptionsError } from "../core/errors.ts";
-import { COMBINED_TRIGGERS_MAX, CRON_TEXT_LENGTH_MAX, TRIGGER_DEPTH_MAX } from "../core/limits.ts";
 import { mustBe, optionsError } from "../core/option-errors.ts";
 import { toEpochMs } from "../core/temporal.ts";
+import { CRON_TEXT_LENGTH_MAX } from "../cron/limits.ts";
 import { CalendarIntervalTrigger } from "./calendar-interval.ts";
 import { toEpochDay } from "./civil-date.ts";
 import { AndTrigger, OrTrigger } from "./combining.ts";
@@ -9,6 +9,7 @@ import { type CronOptions, CronTrigger } from "./cron.ts";
 import { DateTrigger } from "./date.ts";
 import { ExcludingTrigger } from "./excluding.ts";
 import { IntervalTrigger } from "./interval.ts";
+import { COMBINED_TRIGGERS_MAX, TRIGGER_DEPTH_MAX } from "./limits.ts";
 import { Trigger } from "./trigger.ts";
 import type { TriggerJSON } from "./trigger-json.ts";
 

@@ -1,8 +1,8 @@
 import { type Duration, toDurationMs } from "../core/duration.ts";
 import { MaxIterationsReachedError } from "../core/errors.ts";
-import { COMBINED_TRIGGERS_MAX, QUESTION_STEPS_MAX, TRIGGER_DEPTH_MAX } from "../core/limits.ts";
 import { listOf, mustBe, optionError } from "../core/option-errors.ts";
 import { firstOf, matchesOf, nextOf, previousOf } from "./asking.ts";
+import { COMBINED_TRIGGERS_MAX, QUESTION_STEPS_MAX, TRIGGER_DEPTH_MAX } from "./limits.ts";
 import { Meetings } from "./meetings.ts";
 import { checkOptions, converted, optional, wholeNumber } from "./options.ts";
 import { type StepShare, withinBudget } from "./step-budget.ts";

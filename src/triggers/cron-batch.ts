@@ -1,8 +1,8 @@
 import type { OptionsError } from "../core/errors.ts";
-import { FIRE_TIME_MS_MAX } from "../core/limits.ts";
 import { listOf, mustBe, optionError } from "../core/option-errors.ts";
 import { CompiledBatch } from "../cron/compiled-cron.ts";
 import { CronTrigger, partsOf } from "./cron.ts";
+import { FIRE_TIME_MS_MAX } from "./limits.ts";
 
 /**
  * Many cron triggers asked together, for whom one by one is too slow: some 10 ns a trigger (bench/README.md).

@@ -1,5 +1,4 @@
 import { CronSyntaxError } from "../core/errors.ts";
-import { CRON_CANONICAL_LENGTH_MAX, FIRE_TIME_MS_MAX } from "../core/limits.ts";
 import { optionError } from "../core/option-errors.ts";
 import { type InstantLike, toEpochMs } from "../core/temporal.ts";
 import { withoutUndefined } from "../core/without-undefined.ts";
@@ -8,11 +7,13 @@ import type { CompiledCron } from "../cron/compiled-cron.ts";
 import { describeCron, isAutoDst } from "../cron/describe.ts";
 import { checkCrontab, impossibleDate } from "../cron/expression.ts";
 import type { CronFields } from "../cron/fields.ts";
+import { CRON_CANONICAL_LENGTH_MAX } from "../cron/limits.ts";
 import { type CronSettings, isSurelyPossible, parseCrontab, parseFields } from "../cron/parse.ts";
 import { sharedCron } from "../cron/shared-crons.ts";
 import type { CronDialect, DstPolicy, ParsedCron } from "../cron/spec.ts";
 import { quote } from "../cron/syntax.ts";
 import { type FireTimesOptions, rangeOf } from "./fire-time-range.ts";
+import { FIRE_TIME_MS_MAX } from "./limits.ts";
 import {
   type Checked,
   checkOptions,

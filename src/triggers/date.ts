@@ -1,7 +1,7 @@
-import { FIRE_TIME_MS_MAX } from "../core/limits.ts";
 import { type InstantLike, type Temporal, toEpochMs } from "../core/temporal.ts";
 import { withoutUndefined } from "../core/without-undefined.ts";
 import { civilTimeMs } from "./civil-time.ts";
+import { FIRE_TIME_MS_MAX } from "./limits.ts";
 import { checkOptions, checkOrder, converted, optional, resolveTimeZone, text, timeZoneAdvice } from "./options.ts";
 import { checkMs, Trigger } from "./trigger.ts";
 import type { TriggerJSON } from "./trigger-json.ts";

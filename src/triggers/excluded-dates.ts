@@ -1,8 +1,8 @@
 import { OptionsError } from "../core/errors.ts";
-import { EXCLUDED_DATES_MAX } from "../core/limits.ts";
 import { isPlain, listOf, mustBe, optionError, optionsError, shown } from "../core/option-errors.ts";
 import { dayAt, wallTimes } from "../cron/wall-clock.ts";
 import { type DateLike, dateText, toEpochDay } from "./civil-date.ts";
+import { EXCLUDED_DATES_MAX } from "./limits.ts";
 import { checkOrder } from "./options.ts";
 import type { StepShare } from "./step-budget.ts";
 

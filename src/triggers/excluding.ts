@@ -1,10 +1,10 @@
 import { MaxIterationsReachedError } from "../core/errors.ts";
-import { FIRE_TIME_MS_MAX, QUESTION_STEPS_MAX, SHIFTED_DATES_MAX } from "../core/limits.ts";
 import { optionError } from "../core/option-errors.ts";
 import { matchesOf, nextOf, previousOf } from "./asking.ts";
 import { type DateLike, dateText } from "./civil-date.ts";
 import { checkChildren, zonesOf } from "./combining.ts";
 import { type DateRange, ExcludedDates } from "./excluded-dates.ts";
+import { FIRE_TIME_MS_MAX, QUESTION_STEPS_MAX, SHIFTED_DATES_MAX } from "./limits.ts";
 import { checkOptions, oneOf, optional, resolveTimeZone, text } from "./options.ts";
 import { ShiftedTimes } from "./shifted-times.ts";
 import { type StepShare, withinBudget } from "./step-budget.ts";
@@ -218,6 +218,7 @@ export class ExcludingTrigger extends Trigger {
   }
 }
 
+/** Most dates that a description names, so that it stays a line. */
 const DESCRIBED_DATES_MAX = 5;
 /** No day, and no difference of two time zones, is longer. */
 const START_MARGIN_MS = 2 * 86_400_000;

@@ -1,6 +1,6 @@
-import { FIRE_TIME_MS_MAX } from "../core/limits.ts";
 import { ceilEpochMs, type InstantLike } from "../core/temporal.ts";
 import { timerHost } from "../core/timer-host.ts";
+import { FIRE_TIME_MS_MAX } from "./limits.ts";
 import { checkOptions, converted, countOrInfinity, instantMs, optional } from "./options.ts";
 
 /** Which fire times {@link Trigger.fireTimes} yields. Without `until` and `limit`, the fire times of an unending

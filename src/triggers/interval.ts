@@ -1,6 +1,6 @@
-import { FIRE_TIME_MS_MAX } from "../core/limits.ts";
 import { optionError } from "../core/option-errors.ts";
 import { INSTANT_MS_MAX, type InstantLike } from "../core/temporal.ts";
+import { FIRE_TIME_MS_MAX } from "./limits.ts";
 import {
   amount,
   type Checked,

@@ -1,6 +1,6 @@
 import { MaxIterationsReachedError } from "../core/errors.ts";
-import { QUESTION_STEPS_MAX } from "../core/limits.ts";
 import { nextOf, previousOf } from "./asking.ts";
+import { QUESTION_STEPS_MAX } from "./limits.ts";
 import type { StepShare } from "./step-budget.ts";
 import type { Trigger } from "./trigger.ts";
 import { isoOf } from "./words.ts";

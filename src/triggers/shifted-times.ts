@@ -1,8 +1,8 @@
 import { MaxIterationsReachedError } from "../core/errors.ts";
-import { QUESTION_STEPS_MAX } from "../core/limits.ts";
 import { dayAt, firstInstantOf, firstWallFrom, stretchesOf, wallAt } from "../cron/wall-clock.ts";
 import { nextOf, previousOf } from "./asking.ts";
 import type { ExcludedDates, ExcludedSpan } from "./excluded-dates.ts";
+import { QUESTION_STEPS_MAX } from "./limits.ts";
 import type { StepShare } from "./step-budget.ts";
 import type { Trigger } from "./trigger.ts";
 import { isoOf } from "./words.ts";

@@ -1,5 +1,5 @@
-import { QUESTION_STEPS_MAX } from "../core/limits.ts";
 import { engineSteps } from "../cron/compiled-cron.ts";
+import { QUESTION_STEPS_MAX } from "./limits.ts";
 
 // Triggers nest, and each level may search: without a common budget the work of one question would be the product of
 // all levels. So a question opens one budget, and all triggers that it reaches take their steps from it. The budget is

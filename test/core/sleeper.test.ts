@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { LAST_TURNS_MAX } from "../../src/core/limits.ts";
 import { Sleeper } from "../../src/core/sleeper.ts";
+import { LAST_TURNS_MAX } from "../../src/core/timer-limits.ts";
 import { SimulatedHost } from "./simulated-host.ts";
 
 /** Lags by the length of a timer, as they were measured on machines. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { WORKER_MESSAGES_MAX } from "../../src/core/limits.ts";
+import { WORKER_MESSAGES_MAX } from "../../src/executors/remote/limits.ts";
 import type { PoolSettings } from "../../src/executors/remote/pool-settings.ts";
 import type { ChannelListener, WorkerChannel } from "../../src/executors/remote/worker-channel.ts";
 import { WorkerPool } from "../../src/executors/remote/worker-pool.ts";

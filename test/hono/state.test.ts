@@ -48,7 +48,7 @@ describe("health", () => {
         versions: { package: VERSION, schema: null },
         oldestDueJob: { taskId: "t", runAt: "2030-01-01T00:00:00Z", lateMs: 90_000 },
         backlog: [
-          { taskId: "t", waiting: { count: 2, isCapped: false }, held: { count: 0, isCapped: false }, running: 0 },
+          { taskId: "t", waiting: { count: 2, isCapped: false }, blocked: { count: 0, isCapped: false }, running: 0 },
         ],
       },
     });
@@ -78,7 +78,7 @@ describe("the overview", () => {
       isStoreReached: true,
       counts: {
         queued: { count: 2, isCapped: false },
-        held: { count: 0, isCapped: false },
+        blocked: { count: 0, isCapped: false },
         running: 0,
         pausedTasks: 1,
       },

@@ -4,8 +4,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { EscapementError } from "../../src/core/errors.ts";
-import { QUESTION_STEPS_MAX } from "../../src/core/limits.ts";
 import { triggerFromJSON } from "../../src/triggers/codec.ts";
+import { QUESTION_STEPS_MAX } from "../../src/triggers/limits.ts";
 import { stepsTaken } from "../../src/triggers/step-budget.ts";
 import type { Trigger } from "../../src/triggers/trigger.ts";
 import { fromEnvironment } from "../cron/differential.ts";

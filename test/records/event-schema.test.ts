@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { ERROR_CAUSES_MAX, EVENTS_PER_MESSAGE_MAX } from "../../src/core/limits.ts";
 import { receivedEvents } from "../../src/records/event-schema.ts";
+import { ERROR_CAUSES_MAX, EVENTS_PER_MESSAGE_MAX } from "../../src/records/limits.ts";
 import { type SerializedError, serializedError } from "../../src/records/serialized-error.ts";
 
 const EVENT = { type: "taskAdded", timestampMs: 1, taskId: "t" };

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { ID_LENGTH_MAX } from "../../src/core/limits.ts";
 import { INSTANT_MS_MAX } from "../../src/core/temporal.ts";
 import { eventSchemas, receivedEvents } from "../../src/records/event-schema.ts";
 import { EVENT_TYPES, type EventType } from "../../src/records/events.ts";
+import { ID_LENGTH_MAX } from "../../src/records/limits.ts";
 import { OVERDUE_ENDS, OVERDUE_KINDS } from "../../src/records/overdue.ts";
 import { JOB_OUTCOMES } from "../../src/records/policies.ts";
 import { quickReader } from "../../src/records/quick-reader.ts";

@@ -6,8 +6,8 @@ import {
   NonRetryableError,
   SchedulerStateError,
 } from "../../src/core/errors.ts";
-import { FAILURE_KEPT_MS } from "../../src/core/limits.ts";
 import { type JobRecord, NEVER_RUN } from "../../src/records/job.ts";
+import { FAILURE_KEPT_MS } from "../../src/records/limits.ts";
 import { type AttemptEnding, attemptOutcome, type OutcomeInput } from "../../src/scheduler/running/attempt-outcome.ts";
 import { keptFacts } from "../../src/testing/data-store-contract/makers.ts";
 

@@ -1,12 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { CommitRequest, DataStore } from "../../src/contracts.ts";
-import {
-  BURST_MS_MAX,
-  COMMIT_BYTES_MAX,
-  FIRES_PER_COMMIT_MAX,
-  RELEASES_PER_COMMIT_MAX,
-} from "../../src/core/limits.ts";
 import { DateTrigger, IntervalTrigger, MemoryDataStore } from "../../src/mod.ts";
+import { BURST_MS_MAX } from "../../src/scheduler/driving/limits.ts";
+import { COMMIT_BYTES_MAX } from "../../src/scheduler/firing/limits.ts";
+import { RELEASES_PER_COMMIT_MAX } from "../../src/scheduler/running/limits.ts";
+import { FIRES_PER_COMMIT_MAX } from "../../src/stores/shared/limits.ts";
 import { drain, VirtualClock } from "../../src/testing/mod.ts";
 import { START, START_MS, setUp } from "./support.ts";
 

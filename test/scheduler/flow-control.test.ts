@@ -117,7 +117,7 @@ describe("a limit per key", () => {
     expect(held.map(({ context }) => context.job.concurrencyKey)).toEqual(["a"]);
     const { backlog } = await scheduler.health();
     expect(backlog).toEqual([
-      { taskId: "sync", waiting: { count: 3, isCapped: false }, held: { count: 3, isCapped: false }, running: 1 },
+      { taskId: "sync", waiting: { count: 3, isCapped: false }, blocked: { count: 3, isCapped: false }, running: 1 },
     ]);
   });
 });
@@ -329,7 +329,7 @@ describe("jobs that wait for their turn", () => {
     await scheduler.unpauseTask("paused");
     await clock.advance("PT10M");
     expect(log.map(({ message }) => message.replace(/job \S+ of/, "job of"))).toEqual([
-      expect.stringContaining('job of task "sync" waits since 2030-01-01T00:00:01Z, held by the limit of its'),
+      expect.stringContaining('job of task "sync" waits since 2030-01-01T00:00:01Z, blocked by the limit of its'),
     ]);
     expect(unclaimed).toEqual([["sync", "inline", "room"]]);
   });
@@ -344,10 +344,9 @@ describe("jobs that wait for their turn", () => {
     await scheduler.addJobs([slow, slow, slower, slower].map((task) => ({ task })));
     await scheduler.addJob(paused, { payload: "a" });
     await clock.advance("PT5M");
-    expect(log.map(({ message }) => message.replace(/.*(task .*) waits.*, held by (.*);.*/, "$1: $2")).sort()).toEqual([
-      'task "paused": a pause',
-      'task "slower": the rate of the task',
-    ]);
+    expect(
+      log.map(({ message }) => message.replace(/.*(task .*) waits.*, blocked by (.*);.*/, "$1: $2")).sort(),
+    ).toEqual(['task "paused": a pause', 'task "slower": the rate of the task']);
   });
 
   test("are told of after a minute, too, where the clock that added them is a day ahead", async () => {
@@ -364,7 +363,7 @@ describe("jobs that wait for their turn", () => {
     await using client = new Scheduler({ clock: ahead, dataStore: store });
     await client.addJob(sync.id, { payload: "a", concurrencyKey: "a" });
     await clock.advance("PT3M");
-    expect(log.map(({ message }) => message)).toEqual([expect.stringContaining("held by a pause")]);
+    expect(log.map(({ message }) => message)).toEqual([expect.stringContaining("blocked by a pause")]);
   });
 
   test("are told of as unclaimed where nobody alive runs such jobs", async () => {
@@ -378,7 +377,7 @@ describe("jobs that wait for their turn", () => {
     await scheduler.unpauseTask("sync", { key: "a" });
     await clock.advance("PT10M");
     expect(log.map(({ message }) => message.replace(/job \S+ of/, "job of"))).toEqual([
-      expect.stringContaining('job of task "sync" waits since 2030-01-01T00:00:00Z, held by a pause'),
+      expect.stringContaining('job of task "sync" waits since 2030-01-01T00:00:00Z, blocked by a pause'),
       expect.stringContaining('job of task "sync" waits for executor "inline"'),
     ]);
   });
@@ -405,7 +404,7 @@ describe("jobs that wait for their turn", () => {
     await clock.advance("PT3M");
     expect(log.map(({ message }) => message)).toEqual([
       expect.stringContaining("raise the task's limits, or"),
-      expect.stringContaining('behind it jobs of the key "a" are held'),
+      expect.stringContaining('behind it jobs of the key "a" are blocked'),
     ]);
   });
 });

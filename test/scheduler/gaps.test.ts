@@ -169,7 +169,7 @@ describe("a broker", () => {
     await clock.advance("PT1M");
     expect([tries, (await client.getJobResult(id))?.returnValue]).toEqual([3, "ran"]);
     expect(log.map(({ message }) => message.replace(/\d+ ms/, "… ms"))).toEqual(
-      Array(2).fill("escapement: a commit over the event broker failed and is repeated in … ms"),
+      Array(2).fill("escapement: a call over the event broker failed and is repeated in … ms"),
     );
   });
 

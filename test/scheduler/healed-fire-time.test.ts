@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { CLOCK_STEADY_MS, EARLIEST_NOW_MS } from "../../src/core/limits.ts";
 import { CronTrigger, DateTrigger } from "../../src/mod.ts";
 import { healedFireTime, mayHeal } from "../../src/scheduler/firing/healed-fire-time.ts";
+import { CLOCK_STEADY_MS, EARLIEST_NOW_MS } from "../../src/scheduler/firing/limits.ts";
 
 const NOW = Date.parse("2026-12-01T12:00:30Z");
 const NEXT = Date.parse("2026-12-01T12:01:00Z");

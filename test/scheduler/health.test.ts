@@ -65,8 +65,8 @@ describe("health()", () => {
       oldestDueJob: { id, taskId: "orphan", runAt: "2030-01-01T00:00:00Z", lateMs: 21_500 },
       oldestDueSchedule: { id: "s", taskId: "slow", nextFireTime: "2030-01-01T00:00:21Z", lateMs: 500 },
       backlog: [
-        { taskId: "orphan", waiting: counted(2), held: counted(0), running: 0 },
-        { taskId: "slow", waiting: counted(20), held: counted(0), running: 1 },
+        { taskId: "orphan", waiting: counted(2), blocked: counted(0), running: 0 },
+        { taskId: "slow", waiting: counted(20), blocked: counted(0), running: 1 },
       ],
       schedulers: [
         { identity: "firing", role: "scheduler", isResident: false, tasks: [], executors: ["inline"] },

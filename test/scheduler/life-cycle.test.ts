@@ -234,31 +234,31 @@ describe("stop", () => {
 
   test("awaited by a handler does not wait for that handler", async () => {
     const { scheduler, clock, store } = setUp();
-    const commits: string[] = [];
+    const happened: string[] = [];
     const task = scheduler.task("quit", async (_, context) => {
       await clock.yield();
       expect(currentJob()).toBe(context);
       await scheduler.stop();
-      commits.push(scheduler.state);
+      happened.push(scheduler.state);
       return "said goodbye";
     });
     const running = scheduler.runUntilStopped();
     const { id } = await scheduler.addJob(task);
     await running;
-    expect(commits).toEqual(["stopping"]);
+    expect(happened).toEqual(["stopping"]);
     expect(await store.getJobResult(id, 0)).toMatchObject({ outcome: "success", returnValue: '"said goodbye"' });
   });
 
   test("during a tick lets the tick end first", async () => {
     const dataStore = new MemoryDataStore();
-    const commits: string[] = [];
-    dataStore.close = async () => void commits.push("closed");
+    const happened: string[] = [];
+    dataStore.close = async () => void happened.push("closed");
     const { scheduler, clock } = setUp({ dataStore });
     const { handler, held } = heldHandler();
     const task = scheduler.task("t", handler);
     const [first] = await scheduler.addJobs([{ task }, { task }]);
     const ticking = scheduler.tick().then((report) => {
-      commits.push("ticked");
+      happened.push("ticked");
       return report;
     });
     await clock.settle();
@@ -268,24 +268,24 @@ describe("stop", () => {
     await clock.settle();
     expect((await ticking).jobsRun).toBe(1);
     await stopping;
-    expect(commits).toEqual(["ticked", "closed"]);
+    expect(happened).toEqual(["ticked", "closed"]);
     expect(await dataStore.getJobResult(first?.id ?? "", 0)).toMatchObject({ outcome: "success" });
   });
 
   test("while the store is being opened closes it after that", async () => {
     const dataStore = new MemoryDataStore();
-    const commits: string[] = [];
+    const happened: string[] = [];
     const clock = new VirtualClock(START);
     dataStore.open = async () => {
       await clock.yield();
-      commits.push("opened");
+      happened.push("opened");
     };
-    dataStore.close = async () => void commits.push("closed");
+    dataStore.close = async () => void happened.push("closed");
     const { scheduler } = setUp({ clock, dataStore });
     const asking = rejectionOf(scheduler.getTasks().then(() => Promise.reject(new Error("answered"))));
     await scheduler.stop();
     await asking;
-    expect(commits).toEqual(["opened", "closed"]);
+    expect(happened).toEqual(["opened", "closed"]);
   });
 
   test("runs the jobs that an acquisition under way brings, and drains them", async () => {

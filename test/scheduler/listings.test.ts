@@ -64,14 +64,19 @@ describe("a list", () => {
     store.pages = 0;
     const page = await scheduler.getJobs({ limit: 1, include: { total: true, facets: true } });
     expect(page).toMatchObject({ total: { count: 1000, isCapped: true } });
-    expect(page.facets).toEqual({ queued: { count: 1000, isCapped: true }, held: none, running: none });
+    expect(page.facets).toEqual({ queued: { count: 1000, isCapped: true }, blocked: none, running: none });
     expect(store.pages).toBe(5);
     const other = await scheduler.getJobs({
       search: "other",
       state: "running",
       include: { total: true, facets: true },
     });
-    expect(other).toEqual({ items: [], cursor: null, total: none, facets: { queued: one, held: none, running: none } });
+    expect(other).toEqual({
+      items: [],
+      cursor: null,
+      total: none,
+      facets: { queued: one, blocked: none, running: none },
+    });
     const next = await scheduler.getJobs({ limit: 1, cursor: page.cursor, include: { total: true } });
     expect(next.items.map(({ id }) => id)).not.toEqual(page.items.map(({ id }) => id));
     expect([next.total?.isCapped, next.facets]).toEqual([true, undefined]);

@@ -72,7 +72,7 @@ describe("a run that may hang is named once, with what waits behind it:", () => 
     const { scheduler, clock, held } = setup;
     await scheduler.addJobs([{ task: "t" }, { task: "t" }]);
     await clock.advance({ minutes: 3 });
-    expect(warned(setup)).toEqual([expect.stringContaining('behind it jobs of the key "ada" are held')]);
+    expect(warned(setup)).toEqual([expect.stringContaining('behind it jobs of the key "ada" are blocked')]);
     for (const one of held) one.finish("");
   });
 });

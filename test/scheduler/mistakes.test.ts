@@ -216,28 +216,28 @@ const MISTAKES: readonly Mistake[] = [
     () => CronTrigger.fromCrontab("61 9 * * *"),
     CronSyntaxError,
     "cronSyntax",
-    'minute "61" is outside 0-59 (position 0 in "61 9 * * *"); minute takes 0-59, and ranges, commits and lists of them',
+    'minute "61" is outside 0-59 (position 0 in "61 9 * * *"); minute takes 0-59, and ranges, steps and lists of them',
   ],
   [
     "an hour that no clock shows",
     () => CronTrigger.fromCrontab("0 9-25 * * *"),
     CronSyntaxError,
     "cronSyntax",
-    'hour "9-25" is outside 0-23 (position 2 in "0 9-25 * * *"); hour takes 0-23, and ranges, commits and lists of them',
+    'hour "9-25" is outside 0-23 (position 2 in "0 9-25 * * *"); hour takes 0-23, and ranges, steps and lists of them',
   ],
   [
-    "a commit that is too large",
+    "a step that is too large",
     () => CronTrigger.fromCrontab("*/90 * * * *"),
     CronSyntaxError,
     "cronSyntax",
-    'minute "*/90" has a commit larger than its range of 59 (position 0 in "*/90 * * * *"); write "0" for that value alone',
+    'minute "*/90" has a step larger than its range of 59 (position 0 in "*/90 * * * *"); write "0" for that value alone',
   ],
   [
-    "every second Friday as a commit",
+    "every second Friday as a step",
     () => CronTrigger.fromCrontab("0 9 * * fri/2"),
     CronSyntaxError,
     "cronSyntax",
-    'dayOfWeek "fri/2" has a commit larger than its range of 1 (position 8 in "0 9 * * fri/2"); write "fri" for that ' +
+    'dayOfWeek "fri/2" has a step larger than its range of 1 (position 8 in "0 9 * * fri/2"); write "fri" for that ' +
       "value alone; every second week is new CalendarIntervalTrigger({ weeks: 2, startDate })",
   ],
   [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { DataStore } from "../../src/contracts.ts";
-import { COMMIT_ADDITIONS_MAX } from "../../src/core/limits.ts";
 import { MemoryDataStore, StoreUnavailableError } from "../../src/mod.ts";
+import { COMMIT_ADDITIONS_MAX } from "../../src/scheduler/driving/limits.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { everySecond, heldHandler, recordEvents, START, secondsOf, setUp } from "./support.ts";
 

@@ -173,10 +173,10 @@ describe("a plan with blackouts", () => {
     const when = fc
       .record({ from: fc.integer({ min: 0, max: 40 }), length: fc.integer({ min: 1, max: 12 }), once: fc.boolean() })
       .map(({ from, length, once }) => hours(from / 2, (from + length) / 2, once ? "runOnce" : "skip"));
-    const commits = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 12 });
+    const steps = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 12 });
     const coalesce = fc.constantFrom("all" as const, "latest" as const, "earliest" as const);
     fc.assert(
-      fc.property(fc.array(when, { maxLength: 5 }), commits, coalesce, (whens, waits, policy) => {
+      fc.property(fc.array(when, { maxLength: 5 }), steps, coalesce, (whens, waits, policy) => {
         const of = blackouts(...whens);
         let schedule = scheduleOf({ coalesce: policy });
         const fired: number[] = [];

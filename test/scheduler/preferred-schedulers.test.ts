@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { PLANS_PER_COMMIT_MAX } from "../../src/core/limits.ts";
 import { IntervalTrigger, LocalEventBroker, MemoryDataStore } from "../../src/mod.ts";
+import { PLANS_PER_COMMIT_MAX } from "../../src/stores/shared/limits.ts";
 import { at, everySecond, START_MS, setUp } from "./support.ts";
 
 /** Whose preferred scheduler a schedule is, as anybody sees it. */

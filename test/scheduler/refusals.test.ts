@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { CommitReport, CommitRequest, LeaseExtension, LeaseExtensionReport } from "../../src/contracts.ts";
-import { LOOK_AHEAD_MS } from "../../src/core/limits.ts";
+import { LOOK_AHEAD_MS } from "../../src/core/timer-limits.ts";
 import { MemoryDataStore, StoreUnavailableError } from "../../src/mod.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { at, everySecond, gate, heldHandler, recordEvents, rejectionOf, setUp } from "./support.ts";

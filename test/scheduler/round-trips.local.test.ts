@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe } from "vitest";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { openClient } from "../../src/stores/libsql/open-client.ts";
-import type { CommitCount } from "../support/counting-driver.ts";
+import type { StepCount } from "../support/counting-driver.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { roundTripCases, SCHEDULES_MAX } from "./round-trips.ts";
 
@@ -13,10 +13,10 @@ beforeAll(async () => {
 afterAll(() => folder.remove());
 
 /** SQLite lists the statements of a connection with their steps until they are collected. */
-const countCommits: CommitCount = async (driver, statements) => {
+const countSteps: StepCount = async (driver, statements) => {
   const texts = JSON.stringify(statements.map(({ sql }) => sql));
-  const sql = "SELECT max(nstep) AS commits FROM sqlite_stmt WHERE sql IN (SELECT value FROM json_each(?1))";
-  return Number((await driver.execute({ sql, args: [texts] }))[0]?.commits);
+  const sql = "SELECT max(nstep) AS steps FROM sqlite_stmt WHERE sql IN (SELECT value FROM json_each(?1))";
+  return Number((await driver.execute({ sql, args: [texts] }))[0]?.steps);
 };
 
 describe("on a file of libSQL", () => {
@@ -25,5 +25,5 @@ describe("on a file of libSQL", () => {
       { url: `file:${join(folder.path, `${name}.db`)}` },
       { durability: "normal", timeoutMs: 1000, openClient },
     );
-  roundTripCases({ driver, countCommits }, [1000, SCHEDULES_MAX]);
+  roundTripCases({ driver, countSteps }, [1000, SCHEDULES_MAX]);
 });

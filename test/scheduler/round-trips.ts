@@ -6,15 +6,15 @@ import type { SqlDriver } from "../../src/stores/sql/driver/driver-and-failures.
 import { SqlDataStore } from "../../src/stores/sql/sqlite/store.ts";
 import { removeSchedule } from "../../src/testing/data-store-contract/makers.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
-import { type CommitCount, CountingDriver, type Trips } from "../support/counting-driver.ts";
+import { CountingDriver, type StepCount, type Trips } from "../support/counting-driver.ts";
 import { at, START, START_MS, secondsOf } from "./support.ts";
 
 /** Where the schedulers of a test find their database. */
 export interface Backend {
   /** A new connection to a database by its name. What it opens, a store closes. */
   driver(name: string): SqlDriver;
-  /** Where commits can be counted. */
-  readonly countCommits?: CommitCount;
+  /** Where steps can be counted. */
+  readonly countSteps?: StepCount;
 }
 
 /** A million take their time: `SCHEDULES_MAX=1000000 npx vitest run test/scheduler/round-trips`. */
@@ -40,7 +40,7 @@ class Bench {
 
   /** A store as a new process has it. */
   store(): { store: SqlDataStore; driver: CountingDriver } {
-    const driver = new CountingDriver(this.#backend.driver(this.#database), this.#backend.countCommits);
+    const driver = new CountingDriver(this.#backend.driver(this.#database), this.#backend.countSteps);
     this.#drivers.push(driver);
     return { store: new SqlDataStore(driver, { tablePrefix: prefixOf(this.#database) }), driver };
   }
@@ -165,7 +165,7 @@ export function roundTripCases(backend: Backend, counts: readonly number[]): voi
   /** Uptimes by which databases of these tests differ: far fewer than schedules. */
   const UPTIMES_MAX = 4;
 
-  /** Commits of the costliest statement, of each work in each database. */
+  /** Steps of the costliest statement, of each work in each database. */
   const stepsByWork = new Map<string, number[]>();
 
   describe.each(counts)("with %d schedules", (count) => {
@@ -181,7 +181,7 @@ export function roundTripCases(backend: Backend, counts: readonly number[]): voi
       return bench;
     }
 
-    /** What it cost since the count began, of which the commits are compared at the end. */
+    /** What it cost since the count began, of which the steps are compared at the end. */
     function costOf({ trips, stepsMax }: CountingDriver, what: string): Trips {
       stepsByWork.set(what, [...(stepsByWork.get(what) ?? []), stepsMax]);
       return trips;
@@ -289,9 +289,9 @@ export function roundTripCases(backend: Backend, counts: readonly number[]): voi
     }
   });
 
-  test("no statement of these tests takes more commits where there are more schedules", () => {
-    // Whether an uptime ends ahead takes a commit for each uptime, of which processes leave more or fewer.
-    const uneven = [...stepsByWork].filter(([, commits]) => Math.max(...commits) - Math.min(...commits) > UPTIMES_MAX);
+  test("no statement of these tests takes more steps where there are more schedules", () => {
+    // Whether an uptime ends ahead takes a step for each uptime, of which processes leave more or fewer.
+    const uneven = [...stepsByWork].filter(([, steps]) => Math.max(...steps) - Math.min(...steps) > UPTIMES_MAX);
     expect(stepsByWork.size).toBeGreaterThan(0);
     expect(uneven).toEqual([]);
   });

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { DataStore, JobResultRecord, RecordPage } from "../../src/contracts.ts";
-import { ABORT_GRACE_MS, STOP_SETTLE_MS } from "../../src/core/limits.ts";
+import { ABORT_GRACE_MS } from "../../src/executors/remote/limits.ts";
 import { MemoryDataStore, type Scheduler, StoreUnavailableError } from "../../src/mod.ts";
+import { STOP_SETTLE_MS } from "../../src/scheduler/driving/limits.ts";
 import { VirtualClock } from "../../src/testing/mod.ts";
 import { gate, heldHandler, rejectionOf, START, START_MS, setUp } from "./support.ts";
 

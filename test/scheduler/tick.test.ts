@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { endsWorkWithRequests } from "../../src/core/host.ts";
-import { CLEANUP_BATCH } from "../../src/core/limits.ts";
 import { DateTrigger, InlineExecutor, IntervalTrigger, StoreUnavailableError } from "../../src/mod.ts";
+import { CLEANUP_BATCH } from "../../src/scheduler/options/limits.ts";
 import { drain, VirtualClock } from "../../src/testing/mod.ts";
 import { at, everySecond, heldHandler, secondsOf, setUp } from "./support.ts";
 

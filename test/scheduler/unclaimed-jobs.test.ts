@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { SORTED_JOBS_MAX } from "../../src/core/limits.ts";
 import { InlineExecutor, Scheduler } from "../../src/mod.ts";
+import { SORTED_JOBS_MAX } from "../../src/stores/shared/limits.ts";
 import { drain } from "../../src/testing/mod.ts";
 import { at, everySecond, rejectionOf, setUp } from "./support.ts";
 

@@ -1,8 +1,8 @@
-import { CLOCK_TOLERANCE_MS } from "../../src/core/limits.ts";
 import type { JobRecord } from "../../src/records/job.ts";
 import type { OccurrenceRecord, OccurrenceRunRecord, SkipVerdict } from "../../src/records/ledger.ts";
 import type { ScheduleRecord } from "../../src/records/schedule.ts";
 import type { Ledger } from "../../src/stores/contract/ledger-types.ts";
+import { CLOCK_TOLERANCE_MS } from "../../src/stores/shared/limits.ts";
 import type { History } from "./history.ts";
 import type { TriggerTable } from "./trigger-table.ts";
 

@@ -1,7 +1,7 @@
-import { CLOCK_TOLERANCE_MS } from "../../src/core/limits.ts";
 import type { JobRecord } from "../../src/records/job.ts";
 import type { TaskRecord } from "../../src/records/task.ts";
 import type { TaskPause, TaskPauseRequest } from "../../src/stores/data-store.ts";
+import { CLOCK_TOLERANCE_MS } from "../../src/stores/shared/limits.ts";
 import type { History } from "./history.ts";
 
 /** What the rate of one key let through. */

@@ -1,4 +1,3 @@
-import { CLOCK_TOLERANCE_MS } from "../../src/core/limits.ts";
 import type { JobRecord, NewJobRecord } from "../../src/records/job.ts";
 import type { JobResultRecord } from "../../src/records/job-result.ts";
 import type { JobOutcome } from "../../src/records/policies.ts";
@@ -22,6 +21,7 @@ import type {
   Seen,
   View,
 } from "../../src/stores/data-store.ts";
+import { CLOCK_TOLERANCE_MS } from "../../src/stores/shared/limits.ts";
 import { type Attempts, isCancelled, isTimedOut } from "./attempts.ts";
 import type { BookModel } from "./book-model.ts";
 import type { GateModel } from "./gate-model.ts";

@@ -1,4 +1,4 @@
-import { LOOK_AHEAD_MS } from "../../src/core/limits.ts";
+import { LOOK_AHEAD_MS } from "../../src/core/timer-limits.ts";
 import { Committer } from "../../src/scheduler/driving/committer.ts";
 import { FirePlanner } from "../../src/scheduler/firing/fire-planner.ts";
 import type * as contract from "../../src/stores/data-store.ts";

@@ -1,4 +1,4 @@
-import { LOOK_AHEAD_MS } from "../../src/core/limits.ts";
+import { LOOK_AHEAD_MS } from "../../src/core/timer-limits.ts";
 import type { CommitReport, CommitRequest, View } from "../../src/stores/data-store.ts";
 import type { Caller, History } from "./history.ts";
 

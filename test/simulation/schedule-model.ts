@@ -1,7 +1,7 @@
-import { CLOCK_TOLERANCE_MS, DEAD_SCHEDULER_MS, MISSED_COUNT_STEPS_MAX } from "../../src/core/limits.ts";
 import { type JobRecord, NEVER_RUN } from "../../src/records/job.ts";
 import type { AuditRecord, Skip } from "../../src/records/ledger.ts";
 import type { ScheduleRecord } from "../../src/records/schedule.ts";
+import { MISSED_COUNT_STEPS_MAX } from "../../src/scheduler/events/limits.ts";
 import type {
   CleanupReport,
   CommitReport,
@@ -17,6 +17,7 @@ import type {
   Seen,
   View,
 } from "../../src/stores/data-store.ts";
+import { CLOCK_TOLERANCE_MS, DEAD_SCHEDULER_MS } from "../../src/stores/shared/limits.ts";
 import type { Trigger } from "../../src/triggers/trigger.ts";
 import type { BookModel, Passed } from "./book-model.ts";
 import type { ChangeModel } from "./change-model.ts";

@@ -1,5 +1,5 @@
-import { OUTAGE_PAUSE_MS_MAX, PREFERRED_WAIT_MS_MAX } from "../../src/core/limits.ts";
 import { instantOf } from "../../src/core/temporal.ts";
+import { OUTAGE_PAUSE_MS_MAX, PREFERRED_WAIT_MS_MAX } from "../../src/scheduler/driving/limits.ts";
 import { declarationText } from "../../src/scheduler/tasks/declared-settings.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";

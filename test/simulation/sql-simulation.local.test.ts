@@ -55,7 +55,7 @@ describe.each(stores)("$name keeps every promise", ({ make, seedCount }) => {
   });
 });
 
-test("jobs with commits keep every promise on SQLite, too", async () => {
+test("jobs with steps keep every promise on SQLite, too", async () => {
   for (const seed of [0, 1, 2, 3, 4]) {
     const store = new KeptLibsqlStore(":memory:");
     const { violations } = await simulateOperators({ seed, makeStore: () => store }, STEPS);
@@ -80,7 +80,7 @@ describe("PostgreSQL keeps every promise", () => {
 
   test.each([
     ["operators act", OPERATORS],
-    ["jobs have commits", STEPS],
+    ["jobs have steps", STEPS],
   ])("while %s", async (_, world) => {
     for (const seed of seeds) {
       const store = await pglite.make();

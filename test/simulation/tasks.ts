@@ -1,7 +1,7 @@
 import { NonRetryableError } from "../../src/core/errors.ts";
-import { SHARE_WAIT_MS } from "../../src/core/limits.ts";
 import type { JobRecord } from "../../src/records/job.ts";
 import type { TaskRecord } from "../../src/records/task.ts";
+import { SHARE_WAIT_MS } from "../../src/scheduler/driving/limits.ts";
 import type { TaskSettings } from "../../src/scheduler/options/options.ts";
 import type { JobContext } from "../../src/scheduler/scheduler-client.ts";
 import type { Attempt, AttemptEnding } from "./attempts.ts";

@@ -1,5 +1,5 @@
-import { CLOCK_TOLERANCE_MS, TOMBSTONE_MS } from "../../src/core/limits.ts";
 import type { NewJobRecord } from "../../src/records/job.ts";
+import { CLOCK_TOLERANCE_MS, TOMBSTONE_MS } from "../../src/stores/shared/limits.ts";
 
 interface Window {
   readonly jobId: string;

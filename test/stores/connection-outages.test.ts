@@ -4,10 +4,10 @@ import { StoreRefusedError, StoreUnavailableError } from "../../src/core/errors.
 import { JoinedCall } from "../../src/core/joined-call.ts";
 import { timerHost } from "../../src/core/timer-host.ts";
 import type { NewJobRecord } from "../../src/records/job.ts";
-import { COALESCED_LENGTH_MAX, CONNECTION_TRIES_MAX, REQUEST_BYTES_MAX } from "../../src/stores/sql/bounds.ts";
 import { Connection } from "../../src/stores/sql/driver/connection.ts";
 import type { Row, SqlDriver, SqlStatement } from "../../src/stores/sql/driver/driver-and-failures.ts";
 import { AdditionQueue } from "../../src/stores/sql/jobs/additions.ts";
+import { COALESCED_LENGTH_MAX, CONNECTION_TRIES_MAX, REQUEST_BYTES_MAX } from "../../src/stores/sql/limits.ts";
 import { sqliteFailureKind } from "../../src/stores/sql/sqlite/driver/driver-and-failures.ts";
 import { makeJob, makeJobs } from "../../src/testing/data-store-contract/makers.ts";
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { StoreUnavailableError } from "../../src/core/errors.ts";
-import * as limits from "../../src/stores/sql/bounds.ts";
-import { RETRY_DEFAULTS, type RetryLimits } from "../../src/stores/sql/bounds.ts";
 import { Connection } from "../../src/stores/sql/driver/connection.ts";
 import type { Row, SqlDriver } from "../../src/stores/sql/driver/driver-and-failures.ts";
+import * as limits from "../../src/stores/sql/limits.ts";
+import { RETRY_DEFAULTS, type RetryLimits } from "../../src/stores/sql/limits.ts";
 import { sqliteFailureKind } from "../../src/stores/sql/sqlite/driver/driver-and-failures.ts";
 
 /** A database whose answers fail for the same reason, and that counts how often it is asked. */

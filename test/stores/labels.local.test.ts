@@ -1,7 +1,7 @@
 import { createClient } from "@libsql/client";
 import { afterEach, describe, expect, test } from "vitest";
 import { type LibsqlClient, LibsqlDataStore } from "../../src/stores/libsql/mod.ts";
-import { SCANNED_ROWS_MAX } from "../../src/stores/sql/bounds.ts";
+import { SCANNED_ROWS_MAX } from "../../src/stores/sql/limits.ts";
 import {
   add,
   cancel,

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { type DataStore, StoreRefusedError } from "../../src/contracts.ts";
-import { SERIALIZED_LENGTH_MAX } from "../../src/core/limits.ts";
 import { Scheduler } from "../../src/mod.ts";
+import { SERIALIZED_LENGTH_MAX } from "../../src/records/limits.ts";
 
 /** Text that is as long as payloads may be, and has three bytes a character. */
 const HUGE = "漢".repeat(SERIALIZED_LENGTH_MAX - 2);

@@ -1,7 +1,7 @@
 import { copyFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { LOG_BYTES_MAX } from "../../src/stores/sql/bounds.ts";
+import { LOG_BYTES_MAX } from "../../src/stores/sql/limits.ts";
 import { makeJob, makeSchedule, makeTask, T0 } from "../../src/testing/data-store-contract/makers.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { LOCAL_STORES, openWithTables } from "./local-stores.ts";

@@ -2,17 +2,17 @@ import { createClient, type ResultSet } from "@libsql/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { StoreRefusedError } from "../../src/core/errors.ts";
 import { type LibsqlClient, LibsqlDataStore, type SqlStatement } from "../../src/stores/libsql/mod.ts";
+import { LEASE_GUARD } from "../../src/stores/sql/driver/driver-and-failures.ts";
 import {
   ACQUISITION_ARMS_MAX,
   INSPECTED_COUNT_MAX,
   SCANNED_ROWS_MAX,
   SCANS_PER_PAGE_MAX,
-} from "../../src/stores/sql/bounds.ts";
-import { LEASE_GUARD } from "../../src/stores/sql/driver/driver-and-failures.ts";
+} from "../../src/stores/sql/limits.ts";
 import type { LookForm } from "../../src/stores/sql/look/look-for-work.ts";
 import { tableNames } from "../../src/stores/sql/schema/tables.ts";
 import { makeStatements } from "../../src/stores/sql/sqlite/all-statements.ts";
-import { FEW_JOBS_MAX } from "../../src/stores/sql/sqlite/bounds.ts";
+import { FEW_JOBS_MAX } from "../../src/stores/sql/sqlite/limits.ts";
 import { lookStatement } from "../../src/stores/sql/sqlite/look/look-for-work.ts";
 import {
   add,
@@ -81,7 +81,7 @@ describe("statements of LibsqlDataStore", () => {
   });
   afterAll(() => client.close());
 
-  /** Commits of the plan that read a table, or an index, from end to end. */
+  /** Steps of the plan that read a table, or an index, from end to end. */
   async function fullScans(sql: string): Promise<string[]> {
     const plan = await client.execute(`EXPLAIN QUERY PLAN ${sql}`);
     // The plan names a table by its alias.
@@ -89,7 +89,7 @@ describe("statements of LibsqlDataStore", () => {
     const names = [...tables, ...aliases];
     return plan.rows
       .map((row) => String(row.detail))
-      .filter((commit) => names.includes(/^SCAN (\w+)/.exec(commit)?.[1] ?? ""));
+      .filter((step) => names.includes(/^SCAN (\w+)/.exec(step)?.[1] ?? ""));
   }
 
   test("the test sees a full scan, also of an aliased table and of an index", async () => {
@@ -100,7 +100,7 @@ describe("statements of LibsqlDataStore", () => {
     expect(await fullScans("SELECT id FROM escapement_jobs")).not.toEqual([]);
   });
 
-  /** The commits of a plan that read the jobs of a task, a state each. */
+  /** The steps of a plan that read the jobs of a task, a state each. */
   const OF_TASK = [
     "escapement_jobs_ready (task_id=?)",
     "escapement_jobs_task (task_id=?)",
@@ -112,23 +112,23 @@ describe("statements of LibsqlDataStore", () => {
     const { isTaskInUse, removeTask } = makeStatements(names);
     for (const sql of [isTaskInUse, removeTask]) {
       const plan = await client.execute(`EXPLAIN QUERY PLAN ${sql}`);
-      const commits = plan.rows.map((row) => String(row.detail)).filter((commit) => commit.includes("escapement_jobs"));
-      expect(commits.map((commit) => commit.replace(/^SEARCH escapement_jobs USING (COVERING )?INDEX /, ""))).toEqual(
+      const steps = plan.rows.map((row) => String(row.detail)).filter((step) => step.includes("escapement_jobs"));
+      expect(steps.map((step) => step.replace(/^SEARCH escapement_jobs USING (COVERING )?INDEX /, ""))).toEqual(
         OF_TASK,
       );
     }
   });
 
-  /** The commits of the plan of a page that find the rows of its scan, and whether these rows are sorted. */
+  /** The steps of the plan of a page that find the rows of its scan, and whether these rows are sorted. */
   async function scanOf(sql: string): Promise<string[]> {
     const plan = await client.execute(`EXPLAIN QUERY PLAN ${sql}`);
     const details = plan.rows.map((row) => String(row.detail));
     // What comes after reads the rows of the scan, by their keys.
-    const end = details.findIndex((commit) => /^SCAN w\b/.test(commit));
+    const end = details.findIndex((step) => /^SCAN w\b/.test(step));
     return details
       .slice(0, end)
-      .filter((commit) => /^(SCAN|SEARCH) (escapement_|[ljs] )|TEMP B-TREE FOR/.test(commit))
-      .map((commit) => commit.replace(/^SEARCH (escapement_\w+|[ljs]) USING (COVERING )?(INDEX )?/, ""));
+      .filter((step) => /^(SCAN|SEARCH) (escapement_|[ljs] )|TEMP B-TREE FOR/.test(step))
+      .map((step) => step.replace(/^SEARCH (escapement_\w+|[ljs]) USING (COVERING )?(INDEX )?/, ""));
   }
 
   const { getResults, getJobs, getSchedules } = makeStatements(names);
@@ -139,12 +139,12 @@ describe("statements of LibsqlDataStore", () => {
       if (index === "label") {
         const ofLabel = "PRIMARY KEY (kind=? AND name=? AND value=? AND at>? AND at<?)";
         // Those of one instant are sorted.
-        const commits = [
+        const steps = [
           ofLabel,
           "sqlite_autoindex_escapement_results_1 (job_id=?)",
           expect.stringMatching(/^USE TEMP B-TREE FOR (LAST TERM|RIGHT PART) OF ORDER BY$/),
         ];
-        expect(await scanOf(sql)).toEqual(commits);
+        expect(await scanOf(sql)).toEqual(steps);
         return;
       }
       const parts = index === "unsuccessful" ? 5 : 1;
@@ -240,7 +240,7 @@ describe("statements of LibsqlDataStore", () => {
       const run = (value: null | 0): Promise<ResultSet> =>
         client.execute({ sql, args: Array.from({ length: count }, () => value) });
       if (name === "guardStep") {
-        // It fails where the commit is not there, and names its columns where it is.
+        // It fails where the step is not there, and names its columns where it is.
         await expect(run(null)).rejects.toThrow(LEASE_GUARD);
         expect(sql).toMatch(/ AS guard$/);
         return;
@@ -392,7 +392,7 @@ describe("round trips of LibsqlDataStore", () => {
 /** The most steps of SQLite's virtual machine that one of the statements took. They are listed until collected. */
 async function stepsMax(client: Pick<LibsqlClient, "execute">, statements: readonly SqlStatement[]): Promise<number> {
   const sql = "SELECT max(nstep) AS most FROM sqlite_stmt WHERE sql IN (SELECT value FROM json_each(?1))";
-  // A client that keeps its statements keeps this one, too, which takes more commits the more statements are listed.
+  // A client that keeps its statements keeps this one, too, which takes more steps the more statements are listed.
   const texts = JSON.stringify(statements.map((one) => one.sql).filter((text) => text !== sql));
   return Number((await client.execute({ sql, args: [texts] })).rows[0]?.most);
 }

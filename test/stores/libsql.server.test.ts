@@ -5,8 +5,8 @@ import { StoreUnavailableError } from "../../src/core/errors.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { LibsqlDataStore, type LibsqlStoreOptions, type LibsqlUrlConnection } from "../../src/stores/libsql/mod.ts";
-import { CONNECTION_TRIES_MAX } from "../../src/stores/sql/bounds.ts";
 import { Connection } from "../../src/stores/sql/driver/connection.ts";
+import { CONNECTION_TRIES_MAX } from "../../src/stores/sql/limits.ts";
 import { tableNames } from "../../src/stores/sql/schema/tables.ts";
 import {
   add,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { PARAMETER_BYTES_MAX } from "../../src/stores/sql/bounds.ts";
+import { PARAMETER_BYTES_MAX } from "../../src/stores/sql/limits.ts";
 import { instantKey, memberParameters } from "../../src/stores/sql/sql-and-json.ts";
 
 test("rows with keys become the members of one object, in their order", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Duration } from "../../src/core/duration.ts";
 import { OptionsError } from "../../src/core/errors.ts";
-import { LEDGER_MEMORY_COUNT_MAX } from "../../src/core/limits.ts";
+import { LEDGER_MEMORY_COUNT_MAX } from "../../src/stores/memory/limits.ts";
 import { MemoryDataStore } from "../../src/stores/memory/store.ts";
 import type { LedgerOptions } from "../../src/stores/shared/ledger-option.ts";
 import {

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
-import { SERIALIZED_LENGTH_MAX } from "../../src/core/limits.ts";
 import type { Scheduler } from "../../src/mod.ts";
+import { SERIALIZED_LENGTH_MAX } from "../../src/records/limits.ts";
 import type { SqlStatement } from "../../src/stores/sql/driver/driver-and-failures.ts";
 import type { Application } from "./application.ts";
 

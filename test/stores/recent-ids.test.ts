@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { TOMBSTONE_MS, TOMBSTONES_MAX } from "../../src/core/limits.ts";
 import { RecentIds } from "../../src/stores/memory/recent-ids.ts";
+import { TOMBSTONE_MS, TOMBSTONES_MAX } from "../../src/stores/shared/limits.ts";
 
 const T0 = 1_800_000_000_000;
 

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { OptionsError } from "../../src/core/errors.ts";
-import { SORTED_JOBS_MAX } from "../../src/core/limits.ts";
 import { MemoryDataStore } from "../../src/mod.ts";
 import type { DataStore, JobFilter } from "../../src/stores/data-store.ts";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { openClient } from "../../src/stores/libsql/open-client.ts";
+import { SORTED_JOBS_MAX } from "../../src/stores/shared/limits.ts";
 import { SqlDataStore } from "../../src/stores/sql/sqlite/store.ts";
 import { idsOf, makeJob, numbered, T0, take } from "../../src/testing/data-store-contract/makers.ts";
 

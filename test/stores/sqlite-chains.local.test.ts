@@ -3,8 +3,8 @@ import { StoreRefusedError } from "../../src/core/errors.ts";
 import type { JobRecord } from "../../src/records/job.ts";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { openClient } from "../../src/stores/libsql/open-client.ts";
-import { CHAINED_COMMITS_MAX, DESCENDANTS_PER_COMMIT_MAX } from "../../src/stores/sql/bounds.ts";
 import type { Row, SqlDriver, SqlStatement } from "../../src/stores/sql/driver/driver-and-failures.ts";
+import { CHAINED_COMMITS_MAX, DESCENDANTS_PER_COMMIT_MAX } from "../../src/stores/sql/limits.ts";
 import { SqlDataStore } from "../../src/stores/sql/sqlite/store.ts";
 import { childOf, settledBy } from "../../src/testing/data-store-contract/chain-makers.ts";
 import {

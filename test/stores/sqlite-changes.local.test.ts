@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { ScheduleChangeRecord } from "../../src/records/ledger.ts";
 import type { Ledger } from "../../src/stores/contract/ledger-types.ts";
 import type { DataStore } from "../../src/stores/data-store.ts";
-import { CHANGES_SEEN_PER_CLEANUP_MAX } from "../../src/stores/sql/bounds.ts";
 import type { Row, SqlDriver } from "../../src/stores/sql/driver/driver-and-failures.ts";
+import { CHANGES_SEEN_PER_CLEANUP_MAX } from "../../src/stores/sql/limits.ts";
 import { type SqlDataStore, SqlDataStore as Store } from "../../src/stores/sql/sqlite/store.ts";
 import { CHANGES, DAY_MS, NOTE, TASK_PAUSES } from "../../src/testing/data-store-contract/ledger-makers.ts";
 import {

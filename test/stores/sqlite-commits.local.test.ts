@@ -1,11 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { StoreRefusedError, StoreUnavailableError } from "../../src/core/errors.ts";
-import { DEAD_SCHEDULER_MS, FIRES_PER_COMMIT_MAX, PLANS_PER_COMMIT_MAX, TOMBSTONE_MS } from "../../src/core/limits.ts";
 import type { JobRecord } from "../../src/records/job.ts";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { openClient } from "../../src/stores/libsql/open-client.ts";
-import { PARAMETER_BYTES_MAX, RECOVERIES_PER_COMMIT_MAX, STAMPED_BY_JOB_MAX } from "../../src/stores/sql/bounds.ts";
+import {
+  DEAD_SCHEDULER_MS,
+  FIRES_PER_COMMIT_MAX,
+  PLANS_PER_COMMIT_MAX,
+  TOMBSTONE_MS,
+} from "../../src/stores/shared/limits.ts";
 import type { Row, SqlDriver, SqlStatement } from "../../src/stores/sql/driver/driver-and-failures.ts";
+import { PARAMETER_BYTES_MAX, RECOVERIES_PER_COMMIT_MAX, STAMPED_BY_JOB_MAX } from "../../src/stores/sql/limits.ts";
 import { SqlDataStore } from "../../src/stores/sql/sqlite/store.ts";
 import {
   add,

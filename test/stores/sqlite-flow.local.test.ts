@@ -75,7 +75,7 @@ class Database {
     return Math.max(0, ...fresh.map(([statement]) => Number(statement.split(" ", 1)[0])));
   }
 
-  /** SQLite lists every statement until it is collected: how often each with each number of commits. */
+  /** SQLite lists every statement until it is collected: how often each with each number of steps. */
   async #listed(): Promise<Map<string, number>> {
     const own = "SELECT nstep || ' ' || sql AS statement, count(*) AS n FROM sqlite_stmt WHERE run > 0 GROUP BY 1";
     const rows = (await this.rows(own)).map(({ statement, n }) => [String(statement), Number(n)] as const);
@@ -118,12 +118,12 @@ describe("a database without flow control", () => {
     await store.addJobs(makeJobs(3));
     const added = await database.sentBy(() => store.addJobs([makeJob({ id: "one" })]));
     expect(added.length).toBe(1);
-    let blocked: readonly JobRecord[] = [];
+    let held: readonly JobRecord[] = [];
     const acquiring = await database.sentBy(async () => {
-      blocked = (await commit(store)).acquired;
+      held = (await commit(store)).acquired;
     });
-    expect([acquiring.length, blocked.length]).toEqual([3, 4]);
-    const releasing = await database.sentBy(() => commit(store, { releases: blocked.map((job) => finish(job)) }));
+    expect([acquiring.length, held.length]).toEqual([3, 4]);
+    const releasing = await database.sentBy(() => commit(store, { releases: held.map((job) => finish(job)) }));
     // The results, the counts of the ends, the removal with its guard, the acquisition, and the look.
     expect(releasing.length).toBe(7);
     const recovering = await database.sentBy(() => take(store));
@@ -161,11 +161,11 @@ describe("a task with limits", () => {
       await store.addJobs(
         Array.from({ length: 3 * count }, (_, index) => keyed(`${count} ${index}`, `${index % count}`)),
       );
-      let blocked: readonly JobRecord[] = [];
+      let held: readonly JobRecord[] = [];
       const first = await database.sentBy(async () => {
-        blocked = (await commit(store, { limit: 50 })).acquired;
+        held = (await commit(store, { limit: 50 })).acquired;
       });
-      const second = await database.sentBy(() => commit(store, { releases: blocked.map((job) => finish(job)) }));
+      const second = await database.sentBy(() => commit(store, { releases: held.map((job) => finish(job)) }));
       counts.push(first.length, second.length);
     }
     expect(new Set(counts.filter((_, place) => place % 2 === 0)).size).toBe(1);
@@ -508,7 +508,7 @@ describe("a rate", () => {
 describe("ten thousand keys", () => {
   const many = new Database();
   let crowd: SqlDataStore;
-  let blocked: readonly JobRecord[] = [];
+  let held: readonly JobRecord[] = [];
   const limits = { maxRunningPerKey: 1, rateLimit: { limit: 1000, perMs: 1, burst: 10 } };
 
   beforeAll(async () => {
@@ -527,15 +527,15 @@ describe("ten thousand keys", () => {
   afterAll(() => many.close());
 
   test("cost an acquisition no more than few keys, nor a look", async () => {
-    blocked = (await take(crowd, { limit: 5 })).acquired;
+    held = (await take(crowd, { limit: 5 })).acquired;
     for (let round = 0; round < 5; round++) {
-      const releases = blocked.map((job) => finish(job));
+      const releases = held.map((job) => finish(job));
       const now = T0 + round;
       const most = await many.stepsOf(async () => {
-        blocked = (await take(crowd, { now, limit: 5, releases })).acquired;
+        held = (await take(crowd, { now, limit: 5, releases })).acquired;
       });
-      expect(blocked.length).toBe(5);
-      expect(new Set(blocked.map(({ concurrencyKey }) => concurrencyKey)).size).toBe(5);
+      expect(held.length).toBe(5);
+      expect(new Set(held.map(({ concurrencyKey }) => concurrencyKey)).size).toBe(5);
       expect(most).toBeGreaterThan(0);
       expect(most).toBeLessThan(3000);
       expect(await many.stepsOf(() => look(crowd, { now }))).toBeLessThan(500);
@@ -587,9 +587,9 @@ describe("several stores on one file", () => {
     await Promise.all(
       stores.map(async (one, place) => {
         // A job runs until the next commit but one.
-        const blocked: (readonly JobRecord[])[] = [[]];
+        const held: (readonly JobRecord[])[] = [[]];
         for (let commits = 0; commits < 500 && done < 240; commits++) {
-          const ended = blocked.shift() ?? [];
+          const ended = held.shift() ?? [];
           for (const job of ended) count(job, -1);
           done += ended.length;
           const { acquired } = await commit(one, {
@@ -597,8 +597,8 @@ describe("several stores on one file", () => {
             limit: 1 + (commits % 4),
             releases: ended.map((job) => finish(job, { expiresAt: T0 })),
           });
-          blocked.push(acquired);
-          if (commits === 0) blocked.unshift([]);
+          held.push(acquired);
+          if (commits === 0) held.unshift([]);
           for (const job of acquired) count(job, 1);
         }
       }),

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { LedgerLimits } from "../../src/stores/contract/ledger-types.ts";
-import { HISTORIES_PER_PARTITION, OLDEST_ROWS_SEEN_MAX } from "../../src/stores/sql/bounds.ts";
 import type { SqlLedger } from "../../src/stores/sql/history/ledger-reads.ts";
+import { HISTORIES_PER_PARTITION, OLDEST_ROWS_SEEN_MAX } from "../../src/stores/sql/limits.ts";
 import { tableNames } from "../../src/stores/sql/schema/tables.ts";
 import { makeStatements } from "../../src/stores/sql/sqlite/all-statements.ts";
 import { SqlDataStore } from "../../src/stores/sql/sqlite/store.ts";
@@ -349,7 +349,7 @@ describe("the query plans of the ledger", () => {
   const runsInTime = "SEARCH r USING PRIMARY KEY (partition=? AND fire_time>? AND fire_time<?)";
   const lastSkip = "SEARCH escapement_skips USING PRIMARY KEY (history=? AND from_time<?)";
 
-  /** The commits that read the tables of histories. */
+  /** The steps that read the tables of histories. */
   async function planOfStatement(sql: string): Promise<string[]> {
     const plan = await driver.rows(`EXPLAIN QUERY PLAN ${sql}`);
     const details = plan.map((row) => String(row.detail));
@@ -360,8 +360,8 @@ describe("the query plans of the ledger", () => {
   test.each(["oldest", "newest"] as const)(
     "pages, the %s first, come in the order of the keys, and are not sorted",
     async (order) => {
-      const commits = await planOfStatement(statements.getOccurrences[order]);
-      expect(new Set(commits)).toEqual(
+      const steps = await planOfStatement(statements.getOccurrences[order]);
+      expect(new Set(steps)).toEqual(
         new Set([
           runsInTime,
           `SEARCH escapement_histories ${byId}`,
@@ -374,8 +374,8 @@ describe("the query plans of the ledger", () => {
   );
 
   test("single fire times are found by keys, each for itself", async () => {
-    const commits = await planOfStatement(statements.getFireTimes);
-    expect(new Set(commits)).toEqual(
+    const steps = await planOfStatement(statements.getFireTimes);
+    expect(new Set(steps)).toEqual(
       new Set([
         `SEARCH h ${byId} LEFT-JOIN`,
         "SEARCH r USING PRIMARY KEY (partition=? AND fire_time=? AND history=?)",
@@ -396,8 +396,8 @@ describe("the query plans of the ledger", () => {
       expect(await planOfStatement(sql)).toContain(`SEARCH escapement_histories ${byId}`);
     }
     for (const sql of [statements.enterSkips, statements.skipOverlapped]) {
-      const commits = await planOfStatement(sql);
-      expect(new Set(commits.filter((detail) => !detail.startsWith("SEARCH s USING INDEX")))).toEqual(
+      const steps = await planOfStatement(sql);
+      expect(new Set(steps.filter((detail) => !detail.startsWith("SEARCH s USING INDEX")))).toEqual(
         new Set([
           `SEARCH h ${byId}`,
           "SEARCH s USING PRIMARY KEY (history=? AND from_time>? AND from_time<?)",
@@ -416,11 +416,11 @@ describe("the query plans of the ledger", () => {
   test("the clean-up finds the histories to trim by their index, and reads one partition", async () => {
     const { removeHistories, raiseKeptFrom, postponeTrim, trimRuns, trimSkips, hasMoreToTrim } = statements;
     for (const sql of [removeHistories, raiseKeptFrom, postponeTrim, trimRuns, trimSkips, hasMoreToTrim]) {
-      const commits = await planOfStatement(sql);
+      const steps = await planOfStatement(sql);
       const due = expect.stringMatching(/USING (COVERING )?INDEX escapement_histories_trim \(next_trim_at<\?\)$/);
-      expect(commits).toContainEqual(due);
-      expect(commits.filter((detail) => /^SCAN (escapement|[hrs] )/.test(detail))).toEqual([]);
-      if (sql !== raiseKeptFrom) expect(commits.filter((detail) => detail.includes("TEMP B-TREE"))).toEqual([]);
+      expect(steps).toContainEqual(due);
+      expect(steps.filter((detail) => /^SCAN (escapement|[hrs] )/.test(detail))).toEqual([]);
+      if (sql !== raiseKeptFrom) expect(steps.filter((detail) => detail.includes("TEMP B-TREE"))).toEqual([]);
     }
   });
 });

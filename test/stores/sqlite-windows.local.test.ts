@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { TOMBSTONE_MS } from "../../src/core/limits.ts";
 import type { NewJobRecord } from "../../src/records/job.ts";
 import { LibsqlDriver } from "../../src/stores/libsql/driver.ts";
 import { openClient } from "../../src/stores/libsql/open-client.ts";
+import { TOMBSTONE_MS } from "../../src/stores/shared/limits.ts";
 import type { Row, SqlDriver, SqlStatement } from "../../src/stores/sql/driver/driver-and-failures.ts";
 import { SqlDataStore } from "../../src/stores/sql/sqlite/store.ts";
 import {

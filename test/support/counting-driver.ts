@@ -7,21 +7,21 @@ export interface Trips {
 }
 
 /** Tells how many steps of SQLite's virtual machine the costliest of these statements took. */
-export type CommitCount = (driver: SqlDriver, statements: readonly SqlStatement[]) => Promise<number>;
+export type StepCount = (driver: SqlDriver, statements: readonly SqlStatement[]) => Promise<number>;
 
 /** A driver that counts what its store asks for: a statement by itself is a read, a batch a write. What the driver asks
  *  for by itself when it opens, settings of a connection, is not counted. */
 export class CountingDriver implements SqlDriver {
   readonly #inner: SqlDriver;
-  readonly #countCommits: CommitCount | null;
+  readonly #countSteps: StepCount | null;
   #stepsMax = 0;
   #reads = 0;
   #writes = 0;
   #inFlight = 0;
 
-  constructor(inner: SqlDriver, countCommits: CommitCount | null = null) {
+  constructor(inner: SqlDriver, countSteps: StepCount | null = null) {
     this.#inner = inner;
-    this.#countCommits = countCommits;
+    this.#countSteps = countSteps;
   }
 
   get isLocal(): boolean {
@@ -32,7 +32,7 @@ export class CountingDriver implements SqlDriver {
     return { reads: this.#reads, writes: this.#writes };
   }
 
-  /** Commits of the costliest statement; 0 where they are not counted. */
+  /** Steps of the costliest statement; 0 where they are not counted. */
   get stepsMax(): number {
     return this.#stepsMax;
   }
@@ -75,8 +75,8 @@ export class CountingDriver implements SqlDriver {
     this.#inFlight++;
     try {
       const answer = await answering;
-      const commits = await this.#countCommits?.(this.#inner, statements);
-      this.#stepsMax = Math.max(this.#stepsMax, commits ?? 0);
+      const steps = await this.#countSteps?.(this.#inner, statements);
+      this.#stepsMax = Math.max(this.#stepsMax, steps ?? 0);
       return answer;
     } finally {
       this.#inFlight--;

@@ -106,8 +106,8 @@ export async function fill(store: DataStore): Promise<void> {
   };
   const saved = await store.saveJobStep({ ...lease, number: 1, isFirst: true, step: { ...step, value: "1" } });
   expect(saved.isSaved).toBe(true);
-  const { jobId, fence: commitsFence } = lease;
-  const failed = { kind: "retry", jobId, fence: commitsFence, runAt: T0 + 9, failedAttempts: 1 } as const;
+  const { jobId, fence: stepsFence } = lease;
+  const failed = { kind: "retry", jobId, fence: stepsFence, runAt: T0 + 9, failedAttempts: 1 } as const;
   expect((await release(store, [slept, failed])).releases).toEqual(["released", "released"]);
   const error = { name: "E", message: "m", cause: { name: "C", message: "c" }, properties: { status: 5 } };
   const kept = { concurrencyKey: "key", after: ["5"], retry: makeTask().retry, payload: "7", metadata: { a: null } };

@@ -1,12 +1,12 @@
 // Every search over triggers has a bound, held here by counts of what it asks, not by time.
 import { describe, expect, test } from "vitest";
 import { MaxIterationsReachedError } from "../../src/core/errors.ts";
-import { QUESTION_STEPS_MAX } from "../../src/core/limits.ts";
 import { type CalendarIntervalOptions, CalendarIntervalTrigger } from "../../src/triggers/calendar-interval.ts";
 import { AndTrigger, OrTrigger } from "../../src/triggers/combining.ts";
 import { CronTrigger } from "../../src/triggers/cron.ts";
 import { ExcludingTrigger } from "../../src/triggers/excluding.ts";
 import { IntervalTrigger } from "../../src/triggers/interval.ts";
+import { QUESTION_STEPS_MAX } from "../../src/triggers/limits.ts";
 import { stepsTaken } from "../../src/triggers/step-budget.ts";
 import { Trigger } from "../../src/triggers/trigger.ts";
 import type { TriggerJSON } from "../../src/triggers/trigger-json.ts";

@@ -1,5 +1,5 @@
-import { EVENTS_PER_MESSAGE_MAX, ID_LENGTH_MAX } from "../../core/limits.ts";
 import type { EventRecord } from "../../records/events.ts";
+import { EVENTS_PER_MESSAGE_MAX, ID_LENGTH_MAX } from "../../records/limits.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
 import { SLIM_TEXT_LENGTHS } from "./limits.ts";
 

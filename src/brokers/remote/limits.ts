@@ -3,10 +3,12 @@
 /** How long `open()` waits for the first connection, in milliseconds: longer than a server that lives takes. */
 export const CONNECT_WAIT_MS = 3000;
 
-/** Longest wait for one connection that a broker makes itself, in milliseconds. */
+/** Longest wait for one connection that a broker makes itself, in milliseconds. A server that lives answers sooner, and
+ *  an address that drops packets would hold the try for minutes. */
 export const CONNECT_TIMEOUT_MS = 5000;
 
-/** How long such a connection is silent before its system or its MQTT client tests it, in milliseconds. */
+/** How long such a connection is silent before its system or its MQTT client tests it, in milliseconds, so that a
+ *  server, a proxy or a translation of addresses that forgot it is noticed. */
 export const KEEP_ALIVE_MS = 10_000;
 
 /** How often a broker pings its server, and how long it waits for the answer, in milliseconds. A connection that is
@@ -30,8 +32,9 @@ export const PUBLISHERS_MAX = 10_000;
 export const DOUBLE_DISTANCE_MAX = 1000;
 
 /** Longest texts of an error within an event that is too large for a message, in UTF-16 units, from the first try to
- *  make it fit to the last. */
+ *  make it fit to the last: the event still comes, and keeps as much of its error as the server takes. */
 export const SLIM_TEXT_LENGTHS = [2000, 500, 100] as const;
 
-/** Longest text of a failure in the log or in an error, in UTF-16 units. */
+/** Longest text of a failure in the log or in an error, in UTF-16 units, because a server or a driver may put anything
+ *  into it. */
 export const FAILURE_LENGTH_MAX = 500;

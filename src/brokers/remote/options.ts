@@ -1,10 +1,10 @@
 import * as v from "valibot";
 import { objectOf, says, textUpTo } from "../../core/check.ts";
-import { ID_LENGTH_MAX } from "../../core/limits.ts";
 import { once } from "../../core/once.ts";
 import { mustBe } from "../../core/option-errors.ts";
 import { isStorable, STORABLE, STORABLE_ADVICE } from "../../core/text.ts";
 import { withoutUndefined } from "../../core/without-undefined.ts";
+import { ID_LENGTH_MAX } from "../../records/limits.ts";
 
 /** TLS settings of a connection that a broker makes. Node's `tls.connect` explains them. */
 export interface BrokerTls {

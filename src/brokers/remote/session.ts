@@ -1,10 +1,10 @@
 import { systemClock } from "../../core/clock.ts";
 import { IdGenerator } from "../../core/ids.ts";
-import { REFUSALS_TOLD_MAX } from "../../core/limits.ts";
 import { type Logger, silentLogger } from "../../core/logger.ts";
 import { type TimerHost, timerHost } from "../../core/timer-host.ts";
 import { prepareToReceive, receivedEvents } from "../../records/event-schema.ts";
 import type { EventRecord } from "../../records/events.ts";
+import { REFUSALS_TOLD_MAX } from "../limits.ts";
 import { EnvelopeWriter, readEnvelope } from "./envelope.ts";
 import { BrokerUnavailableError } from "./errors.ts";
 import { redacted } from "./failure.ts";

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
-import { LABEL_VALUE_LENGTH_MAX } from "../../core/limits.ts";
 import { textHash } from "../../core/text-hash.ts";
 import { MemoryDataStore, type RunOverlapPolicy, type Scheduler } from "../../mod.ts";
 import { Metrics } from "../../observability/metrics/mod.ts";
+import { LABEL_VALUE_LENGTH_MAX } from "../../scheduler/options/limits.ts";
 import { type CommandCall, hasOption, refuseOptions, textOption } from "../command.ts";
 import { CrontabRunner } from "../crontab-runner.ts";
 import { durationOption } from "../durations.ts";
@@ -14,6 +14,7 @@ import { openStore } from "../target.ts";
 
 const OVERLAPS = ["queue", "skip", "replaceQueued", "cancelRunning"] as const;
 const STOP_MS = 600_000;
+/** Most commands that may run at once: more would only wait for the machine. */
 const RUNNING_MAX = 1000;
 
 /** `escapement crontab`: runs the commands of a crontab, until it is told to stop. */

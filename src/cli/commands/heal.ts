@@ -1,5 +1,5 @@
-import { CLOCK_TOLERANCE_MS } from "../../core/limits.ts";
 import { instantOf } from "../../core/temporal.ts";
+import { CLOCK_TOLERANCE_MS } from "../../stores/shared/limits.ts";
 import type { CommandCall } from "../command.ts";
 import { healedFireTime } from "../engine.ts";
 import { EXIT } from "../failure.ts";

@@ -5,6 +5,7 @@ import { outcomePiece } from "../records.ts";
 import { countOption, spanText, utcText, zonedText } from "../times.ts";
 
 const LIMIT_DEFAULT = 20;
+/** Most entries of one call, which is what a page of the store has. */
 const LIMIT_MAX = 1000;
 
 /** `escapement history`: what became of the fire times of a schedule, or who changed it. */

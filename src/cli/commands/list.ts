@@ -7,6 +7,7 @@ import { outcomePiece, ruleText } from "../records.ts";
 import { countOption, spanText, utcText, zonedText } from "../times.ts";
 
 const LIMIT_DEFAULT = 100;
+/** Most entries of one call, which is what a page of the store has. */
 const LIMIT_MAX = 1000;
 const KINDS = ["schedules", "runs", "jobs", "tasks", "blackouts"] as const;
 /** What each option narrows. */
@@ -90,13 +91,13 @@ async function read(call: CommandCall, kind: (typeof KINDS)[number]): Promise<Re
     const head = ["OUTCOME", "JOB", "TASK", "STARTED", "TOOK"];
     return { ...page, head, rows: page.items.map(runRow), whole: [0, 1, 3, 4], spare: [4] };
   }
-  const blocked = (await client.health()).pausedTasks;
+  const held = (await client.health()).pausedTasks;
   const page = hasOption(call, "paused")
-    ? await pausedSchedules(client, filter, blocked)
+    ? await pausedSchedules(client, filter, held)
     : await client.getSchedules(filter);
   const head = ["STATE", "SCHEDULE", "TASK", "RULE", "NEXT"];
-  const rows = page.items.map((schedule) => scheduleRow(schedule, pauseOf(schedule, blocked)));
-  const items = page.items.map((schedule) => ({ ...schedule.toJSON(), taskPause: pauseOf(schedule, blocked) ?? null }));
+  const rows = page.items.map((schedule) => scheduleRow(schedule, pauseOf(schedule, held)));
+  const items = page.items.map((schedule) => ({ ...schedule.toJSON(), taskPause: pauseOf(schedule, held) ?? null }));
   return { ...page, items, head, rows, whole: [0, 4], spare: [2] };
 }
 

@@ -6,6 +6,7 @@ import { dialectOption, triggerOfText } from "../rules.ts";
 import { countOption, instantOption, instantText, readableTime } from "../times.ts";
 
 const COUNT_DEFAULT = 5;
+/** Most fire times of one call: a screen has some fifty lines. */
 const COUNT_MAX = 1000;
 
 const CHANGES = {

@@ -8,6 +8,7 @@ import { utcText } from "../times.ts";
 
 /** How often a store without a broker is asked, in milliseconds. */
 const POLL_MS = 1000;
+/** Most entries that are read each second, so that a busy store is not held up. */
 const POLLED_MAX = 200;
 
 /** `escapement tail`: what happens, line by line. A router streams events; a store is asked each second. */

@@ -1,5 +1,5 @@
-import { ID_LENGTH_MAX, SERIALIZED_LENGTH_MAX } from "../../core/limits.ts";
 import type { Scheduler } from "../../mod.ts";
+import { ID_LENGTH_MAX, SERIALIZED_LENGTH_MAX } from "../../records/limits.ts";
 import { codeOf, messageOf } from "../failure.ts";
 import {
   type Imported,

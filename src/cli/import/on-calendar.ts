@@ -18,6 +18,7 @@ const WORDS: Readonly<Record<string, string>> = {
   "bi-annually": "*-01,07-01",
 };
 const WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+/** The years that a calendar of systemd can name. */
 const YEAR_MIN = 1970;
 const YEAR_MAX = 2199;
 

@@ -1,8 +1,8 @@
 import * as v from "valibot";
+import { DURATION_MS_MAX } from "../../core/check-limits.ts";
 import type { Clock } from "../../core/clock.ts";
 import { durationText } from "../../core/duration.ts";
 import type { IdGenerator } from "../../core/ids.ts";
-import { DURATION_MS_MAX } from "../../core/limits.ts";
 import { optionError } from "../../core/option-errors.ts";
 import { instantText } from "../../core/temporal.ts";
 import type { SkippedJobs } from "../../scheduler/commands/commands.ts";

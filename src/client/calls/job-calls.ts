@@ -1,7 +1,6 @@
 import * as v from "valibot";
 import { durationText } from "../../core/duration.ts";
 import { JobLookupError, SchedulerStateError } from "../../core/errors.ts";
-import { AWAITED_RESULT_MS_MIN } from "../../core/limits.ts";
 import type { BulkCommands, JobCommands, RunWait, SkippedJobs } from "../../scheduler/commands/commands.ts";
 import type {
   CheckedBulk,
@@ -14,6 +13,7 @@ import type {
   RetrySelection,
 } from "../../scheduler/options/checked-options.ts";
 import { eachNewJob } from "../../scheduler/options/each-new-job.ts";
+import { AWAITED_RESULT_MS_MIN } from "../../scheduler/verbs/limits.ts";
 import type { Cancellation, Job } from "../../scheduler/views/job.ts";
 import { JobLog } from "../../scheduler/views/job-log.ts";
 import type { JobResult } from "../../scheduler/views/job-result.ts";

@@ -34,6 +34,7 @@ export interface CheckedAttachOptions {
 }
 
 const TICK_MS_DEFAULT = 14 * 60_000;
+/** Longest tick of an alarm: the platform ends an alarm after 15 minutes. */
 const TICK_MS_MAX = 15 * 60_000;
 
 /** Made at the first call, because importing must cost nothing. */

@@ -9,6 +9,7 @@ const REFRESH_MS = 1500;
 const POLL_MS = 5000;
 /** What is shown is loaded anew after this time, whatever came in, because some things change without an event. */
 const SLOW_POLL_MS = 30_000;
+/** Longest pause before a stream is opened anew, so that a router that is back is soon seen. */
 const RETRY_MS_MAX = 15_000;
 
 let source: EventSource | null = null;

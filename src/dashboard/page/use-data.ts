@@ -10,6 +10,7 @@ export interface Loaded<T> {
 }
 
 const kept = new Map<string, unknown>();
+/** Most answers that are kept for going back, because each may be a page of records. */
 const KEPT_MAX = 60;
 const revisionOf = (state: State): unknown => state.revision;
 /** For what costs the server much: every 30 s, and when this page has changed something. */

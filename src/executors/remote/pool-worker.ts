@@ -1,12 +1,12 @@
 import { startBackgroundTimer } from "../../core/background-timer.ts";
 import { SchedulerStateError, WorkerLostError } from "../../core/errors.ts";
-import { WORKER_MESSAGES_MAX } from "../../core/limits.ts";
 import { optionError } from "../../core/option-errors.ts";
 import { revivedError } from "../../records/revived-error.ts";
 import { serializedError } from "../../records/serialized-error.ts";
 import type { JobCall } from "../job-executor.ts";
 import { AbortFlags } from "./abort-flags.ts";
 import { textsOf } from "./call-texts.ts";
+import { WORKER_MESSAGES_MAX } from "./limits.ts";
 import type { PendingCall } from "./pending-call.ts";
 import type { PoolSettings, PoolWords } from "./pool-settings.ts";
 import {

@@ -1,7 +1,8 @@
-import { ERROR_CAUSES_MAX, JOB_STEP_NAME_LENGTH_MAX, JOB_STEP_VALUE_LENGTH_MAX } from "../../core/limits.ts";
 import { isStorable } from "../../core/text.ts";
 import type { JobStepRecord } from "../../records/job-step.ts";
+import { ERROR_CAUSES_MAX } from "../../records/limits.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
+import { JOB_STEP_NAME_LENGTH_MAX, JOB_STEP_VALUE_LENGTH_MAX } from "./limits.ts";
 
 // What a scheduler's thread and a worker (a thread or a process of the executor's) say to each other: plain data, in
 // lists, because one message costs more than its content. Each side checks what it gets, because a program may post

@@ -2,8 +2,8 @@ import * as v from "valibot";
 import { durationMs, type Hints, says, wholeNumber } from "../../core/check.ts";
 import type { Duration } from "../../core/duration.ts";
 import { processorCount } from "../../core/host.ts";
-import { ABORT_GRACE_MS } from "../../core/limits.ts";
 import { mustBe } from "../../core/option-errors.ts";
+import { ABORT_GRACE_MS } from "./limits.ts";
 import type { PoolSettings } from "./pool-settings.ts";
 
 /** Options of every executor that has workers, such as threads or processes. */

@@ -1,10 +1,10 @@
 import { startBackgroundTimer } from "../../core/background-timer.ts";
 import { SchedulerStateError, WorkerLostError } from "../../core/errors.ts";
-import { WORKER_PAUSE_MS_MAX, WORKER_PAUSE_MS_MIN } from "../../core/limits.ts";
 import { type Logger, silentLogger } from "../../core/logger.ts";
 import { timerHost } from "../../core/timer-host.ts";
 import type { ExecutorOpenOptions, JobCall } from "../job-executor.ts";
 import { sampleOf } from "./call-texts.ts";
+import { WORKER_PAUSE_MS_MAX, WORKER_PAUSE_MS_MIN } from "./limits.ts";
 import { PendingCall } from "./pending-call.ts";
 import type { PoolSettings, PoolWords } from "./pool-settings.ts";
 import { PoolWorker, type WorkerOwner } from "./pool-worker.ts";

@@ -1,15 +1,15 @@
 import type { Context } from "hono";
 import type { Clock } from "../../core/clock.ts";
 import { hostKind } from "../../core/host.ts";
+import type { Logger } from "../../core/logger.ts";
+import { problemResponse } from "../../core/problem.ts";
 import {
   AUTH_ADDRESS_LENGTH_MAX,
   AUTH_ADDRESSES_MAX,
   AUTH_FAILURE_REFILL_MS,
   AUTH_FAILURES_LOG_MS,
   AUTH_FAILURES_MAX,
-} from "../../core/limits.ts";
-import type { Logger } from "../../core/logger.ts";
-import { problemResponse } from "../../core/problem.ts";
+} from "./limits.ts";
 
 /** What {@link AuthFailures} needs. */
 export interface AuthFailuresOptions {

@@ -1,8 +1,9 @@
 import * as v from "valibot";
 import { says, textUpTo } from "../../core/check.ts";
-import { BY_LENGTH_MAX, TOKENS_MAX } from "../../core/limits.ts";
 import { once } from "../../core/once.ts";
 import { isPlain, mustBe } from "../../core/option-errors.ts";
+import { BY_LENGTH_MAX } from "../../scheduler/options/limits.ts";
+import { TOKENS_MAX } from "./limits.ts";
 
 /** What a caller may do: `"read"` sees everything but the stacks of errors, `"write"` may also change everything. */
 export type Scope = "read" | "write";

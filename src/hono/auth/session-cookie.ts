@@ -1,4 +1,4 @@
-import { SESSION_MS, SESSION_SKEW_MS } from "../../core/limits.ts";
+import { SESSION_MS, SESSION_SKEW_MS } from "./limits.ts";
 
 /** The name of the cookie. */
 export const SESSION_COOKIE = "escapement_session";

@@ -1,7 +1,7 @@
 import type { Clock } from "../../core/clock.ts";
-import { SIGN_IN_CODE_MS, SIGN_IN_CODES_MAX } from "../../core/limits.ts";
 import { optionError } from "../../core/option-errors.ts";
 import { newSecret } from "../../core/secret.ts";
+import { SIGN_IN_CODE_MS, SIGN_IN_CODES_MAX } from "./limits.ts";
 
 /** What the codes of a router need. */
 interface CodeSetup {

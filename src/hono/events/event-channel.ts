@@ -1,10 +1,10 @@
 import type { Clock } from "../../core/clock.ts";
-import { EVENT_KEPT_MS } from "../../core/limits.ts";
 import type { Subscription } from "../../scheduler/events/event-hub.ts";
 import type { SchedulerEvent } from "../../scheduler/events/scheduler-event.ts";
 import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import { EventLog } from "./event-log.ts";
 import { EventReader } from "./event-reader.ts";
+import { EVENT_KEPT_MS } from "./limits.ts";
 import { openingText, resetText, type WantedEvents } from "./messages.ts";
 
 /**

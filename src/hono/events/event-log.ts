@@ -1,6 +1,6 @@
 import { systemRandom } from "../../core/ids.ts";
-import { EVENT_LOG_LENGTH_MAX, EVENT_LOG_MAX } from "../../core/limits.ts";
 import type { EventRecord } from "../../records/events.ts";
+import { EVENT_LOG_LENGTH_MAX, EVENT_LOG_MAX } from "./limits.ts";
 import { type EventMessage, eventText } from "./messages.ts";
 
 /** The last events, numbered, for readers that come back. A position is `epoch.seq`: the epoch is another one in each

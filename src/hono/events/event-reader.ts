@@ -5,7 +5,7 @@ import {
   EVENT_LOG_LENGTH_MAX,
   EVENT_STREAM_BEATS,
   EVENT_STREAM_QUEUE_MAX,
-} from "../../core/limits.ts";
+} from "./limits.ts";
 import { beatText, type EventMessage, isWanted, type ResetReason, resetText, type WantedEvents } from "./messages.ts";
 
 /** What an {@link EventReader} needs of the streams that it is one of. */

@@ -1,9 +1,9 @@
 import { type Clock, systemClock } from "../../core/clock.ts";
-import { EVENT_RETRY_MS, EVENT_STREAMS_MAX } from "../../core/limits.ts";
 import { problemResponse } from "../../core/problem.ts";
 import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import { EventChannel } from "./event-channel.ts";
 import type { EventReader } from "./event-reader.ts";
+import { EVENT_RETRY_MS, EVENT_STREAMS_MAX } from "./limits.ts";
 import type { WantedEvents } from "./messages.ts";
 
 /** Options of {@link EventStreams}. */

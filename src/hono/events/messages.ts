@@ -1,6 +1,6 @@
-import { EVENT_RETRY_MS } from "../../core/limits.ts";
 import type { EventRecord, EventType } from "../../records/events.ts";
 import { plainEvent } from "../../scheduler/events/plain-event.ts";
+import { EVENT_RETRY_MS } from "./limits.ts";
 
 // The text of Server-Sent Events: https://html.spec.whatwg.org/multipage/server-sent-events.html
 // A block with an id and without data moves the position of the reader, and is no event for it.

@@ -1,7 +1,7 @@
-import { BULK_ADD_MAX, PAGE_SIZE_MAX } from "../../core/limits.ts";
 import { mustBeOneOf, optionError } from "../../core/option-errors.ts";
 import { FAILURES, failureKeyOf } from "../../records/failure.ts";
 import type { JobOutcome } from "../../records/policies.ts";
+import { BULK_ADD_MAX, PAGE_SIZE_MAX } from "../../scheduler/options/limits.ts";
 import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import type { JobResult } from "../../scheduler/views/job-result.ts";
 import { plain } from "../../scheduler/views/plain.ts";

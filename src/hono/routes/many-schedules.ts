@@ -1,5 +1,5 @@
-import { BULK_ADD_MAX, PAGE_SIZE_MAX } from "../../core/limits.ts";
 import { optionError } from "../../core/option-errors.ts";
+import { BULK_ADD_MAX, PAGE_SIZE_MAX } from "../../scheduler/options/limits.ts";
 import type { ChangeOptions } from "../../scheduler/options/options.ts";
 import type { SchedulerClient } from "../../scheduler/scheduler-client.ts";
 import type { ManyReport } from "../api.ts";

@@ -1,7 +1,7 @@
 import { mapInTurns } from "../../core/in-turns.ts";
-import { PREVIEW_BODY_BYTES_MAX } from "../../core/limits.ts";
 import { toEpochMs, zonedOf } from "../../core/temporal.ts";
 import { checkTrigger } from "../../scheduler/options/check-options.ts";
+import { PREVIEW_BODY_BYTES_MAX } from "../limits.ts";
 import { previewOf } from "../preview.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";

@@ -1,5 +1,5 @@
-import { SESSION_BODY_BYTES_MAX } from "../../core/limits.ts";
 import { instantTextOrNull } from "../../core/temporal.ts";
+import { SESSION_BODY_BYTES_MAX } from "../limits.ts";
 import { Refusal } from "../refusal.ts";
 import type { Routes } from "../route.ts";
 import * as schemas from "../schemas.ts";

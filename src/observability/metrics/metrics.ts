@@ -1,13 +1,14 @@
 import type { EventBroker } from "../../brokers/event-broker.ts";
 import { type Clock, sleepFor, systemClock } from "../../core/clock.ts";
 import { OptionsError } from "../../core/errors.ts";
-import { HEALTH_ANSWER_MS, METRICS_COUNT_MAX } from "../../core/limits.ts";
 import { InlineExecutor } from "../../executors/inline.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import { hasLabels } from "../../records/policies.ts";
 import { defaultBroker } from "../../scheduler/driving/default-broker.ts";
+import { HEALTH_ANSWER_MS } from "../../scheduler/verbs/limits.ts";
 import type { DataStore, ScheduleCounts, StoreInspection } from "../../stores/data-store.ts";
 import { gaugeText, type LabelText, label } from "./families.ts";
+import { METRICS_COUNT_MAX } from "./limits.ts";
 import { Tally } from "./tally.ts";
 import type { TaskLabels } from "./task-labels.ts";
 import { type Openness, WatchedBroker, WatchedExecutor, watchedStore } from "./watched.ts";

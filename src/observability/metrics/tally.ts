@@ -89,13 +89,13 @@ export class Tally {
     this.instruments.leasesLost.add(this.labels.of(taskId));
   }
 
-  /** A step is sent to the store. */
-  stepping({ plans }: CommitRequest): void {
+  /** A commit is sent to the store. */
+  committing({ plans }: CommitRequest): void {
     for (const { fires } of plans) for (const fire of fires) this.#fires.set(fire.jobId, fire);
   }
 
-  /** The store has taken a step. */
-  stepped({ plans, releases }: CommitRequest, report: CommitReport): void {
+  /** The store has taken a commit. */
+  committed({ plans, releases }: CommitRequest, report: CommitReport): void {
     for (const [index, { fires }] of plans.entries()) {
       const added = report.plans[index]?.addedJobIds ?? [];
       if (added.length === fires.length) continue;
@@ -111,8 +111,8 @@ export class Tally {
     }
   }
 
-  /** The store has not taken a step, as far as is known. */
-  stepFailed({ plans }: CommitRequest): void {
+  /** The store has not taken a commit, as far as is known. */
+  commitFailed({ plans }: CommitRequest): void {
     for (const { fires } of plans) for (const { jobId } of fires) this.#fires.delete(jobId);
   }
 

@@ -39,8 +39,8 @@ export function watchedStore(store: DataStore, tally: Tally, clock: Clock, openn
     if (typeof name !== "string" || name === "getDataVersion") return method;
     return (...given) => {
       if (name === "open" || name === "close") openness.isOpen = name === "open";
-      const step = name === "step" ? (given[0] as CommitRequest) : null;
-      if (step !== null) tally.stepping(step);
+      const commit = name === "commit" ? (given[0] as CommitRequest) : null;
+      if (commit !== null) tally.committing(commit);
       const begunAt = clock.now();
       const answer = method(...given);
       if (!isThenable(answer)) return answer;
@@ -48,11 +48,11 @@ export function watchedStore(store: DataStore, tally: Tally, clock: Clock, openn
       answer.then(
         (report) => {
           ended();
-          if (step !== null) tally.stepped(step, report as CommitReport);
+          if (commit !== null) tally.committed(commit, report as CommitReport);
         },
         () => {
           ended();
-          if (step !== null) tally.stepFailed(step);
+          if (commit !== null) tally.commitFailed(commit);
         },
       );
       return answer;

@@ -1,9 +1,9 @@
 import { type Attributes, context, ROOT_CONTEXT, type Span, SpanKind, type Tracer, trace } from "@opentelemetry/api";
 import { type Clock, sleepFor } from "../../core/clock.ts";
 import { JobCancelledError, LeaseLostError, SchedulerStateError } from "../../core/errors.ts";
-import { ABORT_GRACE_MS } from "../../core/limits.ts";
 import { instantText } from "../../core/temporal.ts";
 import type { ExecutorOpenOptions, JobCall, JobExecutor } from "../../executors/job-executor.ts";
+import { ABORT_GRACE_MS } from "../../executors/remote/limits.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobStepRecord } from "../../records/job-step.ts";
 import { thrownSkip } from "../../scheduler/running/attempt-outcome.ts";

@@ -1,6 +1,6 @@
-import { COMMIT_ADDITION_LENGTH_MAX, COMMIT_ADDITIONS_MAX } from "../../core/limits.ts";
 import type { NewJobRecord } from "../../records/job.ts";
 import type { JobAddition } from "../../stores/data-store.ts";
+import { COMMIT_ADDITION_LENGTH_MAX, COMMIT_ADDITIONS_MAX } from "./limits.ts";
 
 /** Jobs that one call adds, and the call that waits for the answer. */
 export interface WaitingAddition {

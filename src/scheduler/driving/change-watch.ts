@@ -1,6 +1,6 @@
-import { CHANGE_POLL_MS } from "../../core/limits.ts";
 import type { Environment } from "../environment.ts";
 import type { LeaseKeeper } from "../running/lease-keeper.ts";
+import { CHANGE_POLL_MS } from "./limits.ts";
 import type { Loop } from "./loop.ts";
 
 /** Makes a waiting loop look soon after somebody else has changed the store, until the signal is aborted, and passes on

@@ -1,12 +1,13 @@
-import { CLEANUP_BATCH, CLEANUP_STEPS_MAX } from "../../core/limits.ts";
 import type { CleanupReport } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { scheduleRemoved } from "../events/event-records.ts";
+import { CLEANUP_BATCH } from "../options/limits.ts";
+import { CLEANUP_COMMITS_MAX } from "./limits.ts";
 
 /** Removes expired results, schedules that have no fire time left and no unfinished job, and old windows.
  *  @throws {StoreUnavailableError} */
 export async function cleanUp(env: Environment): Promise<void> {
-  for (let commit = 0; commit < CLEANUP_STEPS_MAX; commit++) if (!(await cleanUpOnce(env))) return;
+  for (let commit = 0; commit < CLEANUP_COMMITS_MAX; commit++) if (!(await cleanUpOnce(env))) return;
 }
 
 /** One bounded commit of the clean-up. Returns whether there may be more to remove. @throws {StoreUnavailableError} */

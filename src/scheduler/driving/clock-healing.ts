@@ -1,4 +1,3 @@
-import { CLOCK_STEADY_MS, HEALED_PAGE_MAX } from "../../core/limits.ts";
 import { INSTANT_MS_MAX, instantText } from "../../core/temporal.ts";
 import type { UptimeRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
@@ -7,6 +6,8 @@ import { zoneRulesOf } from "../../triggers/stored-zone-rules.ts";
 import type { Environment } from "../environment.ts";
 import { scheduleSaved } from "../events/event-records.ts";
 import { type HostClock, healedFireTime, mayHeal } from "../firing/healed-fire-time.ts";
+import { CLOCK_STEADY_MS } from "../firing/limits.ts";
+import { HEALED_PAGE_MAX } from "./limits.ts";
 
 interface Healed {
   readonly nextFireTime: number;

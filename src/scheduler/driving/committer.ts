@@ -1,5 +1,4 @@
 import { StoreUnavailableError } from "../../core/errors.ts";
-import { CLEANUP_BATCH, COMMIT_BYTES_MAX, FRESH_MS, PLANS_PER_COMMIT_MAX } from "../../core/limits.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { SchedulerProfile } from "../../records/scheduler.ts";
@@ -16,6 +15,7 @@ import type {
   Seen,
   View,
 } from "../../stores/data-store.ts";
+import { PLANS_PER_COMMIT_MAX } from "../../stores/shared/limits.ts";
 import { pauseFacts } from "../../stores/shared/pauses.ts";
 import type { Environment } from "../environment.ts";
 import {
@@ -29,6 +29,8 @@ import {
 } from "../events/event-records.ts";
 import { additionEvents, jobAdmitted, taskPauseChanged } from "../events/flow-events.ts";
 import { type FirePlanner, pausedPlan, type ScheduleWithPlan } from "../firing/fire-planner.ts";
+import { COMMIT_BYTES_MAX } from "../firing/limits.ts";
+import { CLEANUP_BATCH } from "../options/limits.ts";
 import type { JobRunner } from "../running/job-runner.ts";
 import type { Peers } from "../running/peers.ts";
 import type { EndedAttempt } from "../running/release-queue.ts";
@@ -37,6 +39,7 @@ import { saveTasks } from "../tasks/announce-tasks.ts";
 import type { TaskRegistry } from "../tasks/task-registry.ts";
 import type { AdditionLine, WaitingAddition } from "./addition-line.ts";
 import { type CommitBatch, EMPTY_BATCH, isSingle, splitBatch } from "./commit-batch.ts";
+import { FRESH_MS } from "./limits.ts";
 import { RecoveryPace } from "./recovery-pace.ts";
 import type { ZoneCheck } from "./zone-check.ts";
 
@@ -104,7 +107,7 @@ export interface CommitResult {
 }
 
 /** A commit whose fate is unknown. */
-interface PendingStep {
+interface PendingCommit {
   readonly commitId: string;
   readonly releases: readonly EndedAttempt[];
   readonly planned: readonly ScheduleWithPlan[];
@@ -123,8 +126,8 @@ const NOTHING_DONE: CommitResult = Object.freeze({
 export class Committer {
   readonly #parts: CommitterParts;
   #seen: Seen | null = null;
-  #pending: PendingStep | null = null;
-  #stepCount = 0;
+  #pending: PendingCommit | null = null;
+  #commitCount = 0;
   #settledCommitId: string | null = null;
   /** How many refused commits are being sent in parts. All parts share the id of their commit, and a part that is
    *  repeated may still lease: so the commit is not settled before its last part. */
@@ -333,7 +336,7 @@ export class Committer {
 
   /** Sends the plans and outcomes of the pending commit again as they were. Only the times are new. */
   async #repeat(now: number, bounds: CommitBounds): Promise<CommitResult> {
-    const { commitId, releases, planned } = this.#pending as PendingStep;
+    const { commitId, releases, planned } = this.#pending as PendingCommit;
     return this.#send(commitId, true, now, { releases, additions: [], planned }, bounds);
   }
 
@@ -638,7 +641,7 @@ export class Committer {
   }
 
   #nextCommitId(): string {
-    return `${this.#parts.env.instanceId}/${String(++this.#stepCount).padStart(10, "0")}`;
+    return `${this.#parts.env.instanceId}/${String(++this.#commitCount).padStart(10, "0")}`;
   }
 }
 

@@ -3,7 +3,6 @@ import { LocalEventBroker } from "../../brokers/local.ts";
 import { sleepFor } from "../../core/clock.ts";
 import { SchedulerStateError } from "../../core/errors.ts";
 import { hasRunEnded } from "../../core/identity.ts";
-import { IDLE_MS_UNSHARED, STOP_FLUSH_TRIES, TICK_FLUSH_MS } from "../../core/limits.ts";
 import { once } from "../../core/once.ts";
 import { Wakeup } from "../../core/wakeup.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
@@ -37,6 +36,7 @@ import { cleanUp, type TickCleaning } from "./clean-up.ts";
 import { ClockHealing } from "./clock-healing.ts";
 import { Committer } from "./committer.ts";
 import { every } from "./every.ts";
+import { IDLE_MS_UNSHARED, STOP_FLUSH_TRIES, TICK_FLUSH_MS } from "./limits.ts";
 import { Loop } from "./loop.ts";
 import { openBroker } from "./open-broker.ts";
 import type { SharedParts } from "./shared-parts.ts";
@@ -327,7 +327,7 @@ export class Engine {
     }
   }
 
-  /** Tmakes the same commits as the loop, until nothing is due or a bound is reached. */
+  /** Makes the same commits as the loop, until nothing is due or a bound is reached. */
   async tick(bounds: TickBounds): Promise<TickReport> {
     const { env, tickCleaning } = this.#parts;
     const { mark } = env.events;

@@ -1,15 +1,6 @@
 import { sleepFor } from "../../core/clock.ts";
-import {
-  BURST_MS_MAX,
-  LOOK_AHEAD_MS,
-  PREFERRED_WAIT_MS_MAX,
-  PREFERRED_WAIT_MS_MIN,
-  SHARE_FIRST,
-  SHARE_WAIT_MS,
-  STEPS_PER_TURN_MAX,
-  TURN_MS_MAX,
-} from "../../core/limits.ts";
 import { once } from "../../core/once.ts";
+import { LOOK_AHEAD_MS } from "../../core/timer-limits.ts";
 import { isInstant, Wakeup } from "../../core/wakeup.ts";
 import type { LookedSchedule, Seen } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
@@ -18,6 +9,15 @@ import type { JobRunner } from "../running/job-runner.ts";
 import type { LeaseKeeper } from "../running/lease-keeper.ts";
 import type { StoreClock } from "../running/store-clock.ts";
 import { type Committer, hasEndedPause, hasMissed, isOverdue } from "./committer.ts";
+import {
+  BURST_MS_MAX,
+  COMMITS_PER_TURN_MAX,
+  PREFERRED_WAIT_MS_MAX,
+  PREFERRED_WAIT_MS_MIN,
+  SHARE_FIRST,
+  SHARE_WAIT_MS,
+  TURN_MS_MAX,
+} from "./limits.ts";
 import { pauseAfterFailure } from "./outage-pause.ts";
 import { VanishedSchedules } from "./vanished-schedules.ts";
 
@@ -178,7 +178,7 @@ export class Loop {
   async #yieldInTime(): Promise<void> {
     const { clock } = this.#options.env;
     const now = clock.now();
-    const isLong = ++this.#stepsInTurn > STEPS_PER_TURN_MAX || now - this.#turnBeganAt > TURN_MS_MAX;
+    const isLong = ++this.#stepsInTurn > COMMITS_PER_TURN_MAX || now - this.#turnBeganAt > TURN_MS_MAX;
     if (!this.#yieldsNext && !isLong) return;
     await clock.yield();
     this.#yieldsNext = false;

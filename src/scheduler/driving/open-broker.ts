@@ -1,8 +1,8 @@
 import type { EventBroker } from "../../brokers/event-broker.ts";
 import { sleepFor } from "../../core/clock.ts";
 import { OptionsError } from "../../core/errors.ts";
-import { BROKER_OPEN_MS } from "../../core/limits.ts";
 import type { Environment } from "../environment.ts";
+import { BROKER_OPEN_MS } from "./limits.ts";
 import { pauseAfterFailure } from "./outage-pause.ts";
 import type { SharedParts } from "./shared-parts.ts";
 

@@ -1,7 +1,7 @@
 import { sleepFor } from "../../core/clock.ts";
 import { EscapementError } from "../../core/errors.ts";
-import { OUTAGE_PAUSE_MS_MAX, OUTAGE_PAUSE_MS_MIN } from "../../core/limits.ts";
 import type { Environment } from "../environment.ts";
+import { OUTAGE_PAUSE_MS_MAX, OUTAGE_PAUSE_MS_MIN } from "./limits.ts";
 
 /** The failure that each logger logged last. */
 const logged = new WeakMap<object, unknown>();
@@ -18,7 +18,7 @@ export async function pauseAfterFailure(
   const pauseMs = Math.min(OUTAGE_PAUSE_MS_MAX, OUTAGE_PAUSE_MS_MIN * 2 ** Math.min(failures, 20)) * random();
   const level = error instanceof EscapementError ? "warn" : "error";
   if (logged.get(logger) !== error) {
-    logger[level](`escapement: a commit over ${name} failed and is repeated in ${Math.round(pauseMs)} ms`, error);
+    logger[level](`escapement: a call over ${name} failed and is repeated in ${Math.round(pauseMs)} ms`, error);
   }
   logged.set(logger, error);
   await sleepFor(clock, pauseMs, signal);

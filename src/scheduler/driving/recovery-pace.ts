@@ -1,4 +1,4 @@
-import { RECOVERY_PAUSE_MS_MAX, RECOVERY_PAUSE_MS_MIN } from "../../core/limits.ts";
+import { RECOVERY_PAUSE_MS_MAX, RECOVERY_PAUSE_MS_MIN } from "./limits.ts";
 
 /**
  * When this scheduler may recover jobs again. Usually at once. But schedulers whose clocks differ by more than a lease

@@ -3,6 +3,7 @@ import { parseTrigger } from "../../triggers/parse-trigger.ts";
 import { isoIn } from "../../triggers/words.ts";
 import type { Environment } from "../environment.ts";
 
+/** Most names of tasks in the line, so that it stays a line. */
 const NAMES_MAX = 10;
 
 /** How many stored schedules are looked at, those that fire next. */

@@ -1,5 +1,6 @@
 import { type Clock, sleepFor } from "../../core/clock.ts";
-import { ABORT_GRACE_MS, STOP_SETTLE_MS } from "../../core/limits.ts";
+import { ABORT_GRACE_MS } from "../../executors/remote/limits.ts";
+import { STOP_SETTLE_MS } from "./limits.ts";
 
 /**
  * How long a stop may take, from its beginning on: running jobs may end while it drains, what still runs then is

@@ -1,6 +1,5 @@
 import { sleepFor } from "../../core/clock.ts";
 import { printedAs } from "../../core/inspect.ts";
-import { TICK_GRACE_MS } from "../../core/limits.ts";
 import { instantOrNull, instantTextOrNull } from "../../core/temporal.ts";
 import type { Wakeup } from "../../core/wakeup.ts";
 import type { JobRecord } from "../../records/job.ts";
@@ -22,6 +21,7 @@ import {
   hasMissed,
   isOverdue,
 } from "./committer.ts";
+import { TICK_GRACE_MS } from "./limits.ts";
 import type { TickBounds } from "./tick-bounds.ts";
 import type { ZoneCheck } from "./zone-check.ts";
 
@@ -131,7 +131,7 @@ class TickWork {
       if (storeClock.isUncertain(now) && bounds.tripsLeft > 2) seen = await this.#look(now);
       const commitBounds = this.#commitBounds(seen, now);
       const started = this.jobsRun;
-      if (this.#hasToStep(seen, now, commitBounds)) {
+      if (this.#hasToCommit(seen, now, commitBounds)) {
         const dueBy = this.#dueBy(now);
         const hasMore = seen.nextFireAt !== null && seen.nextFireAt <= dueBy;
         committer.turnPage(hasMore ? seen.due : [], dueBy);
@@ -247,7 +247,7 @@ class TickWork {
     };
   }
 
-  #hasToStep(seen: Seen, now: number, { due, jobsMax }: CommitBounds): boolean {
+  #hasToCommit(seen: Seen, now: number, { due, jobsMax }: CommitBounds): boolean {
     const { committer, runner } = this.#parts;
     const { tripsLeft } = this.#bounds;
     // The last request waits for all outcomes.

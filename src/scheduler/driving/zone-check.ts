@@ -1,4 +1,3 @@
-import { ZONE_CHECK_MS, ZONE_TEXTS_MAX } from "../../core/limits.ts";
 import { zoneFingerprint, zoneWindowOf } from "../../cron/zone-fingerprint.ts";
 import type {
   KnownZoneRules,
@@ -9,6 +8,7 @@ import type {
 import type { LookRequest } from "../../stores/data-store.ts";
 import { type FingerprintSource, ownFingerprint, readZoneRules } from "../../triggers/stored-zone-rules.ts";
 import type { Environment } from "../environment.ts";
+import { ZONE_CHECK_MS, ZONE_TEXTS_MAX } from "./limits.ts";
 import { type DifferingZone, shownZones, ZoneMoves } from "./zone-moves.ts";
 
 export interface ZoneCheckParts {

@@ -1,13 +1,15 @@
-import { COMMIT_BYTES_MAX, EVENT_LIST_MAX, ZONED_SCHEDULES_MAX } from "../../core/limits.ts";
 import { instantText } from "../../core/temporal.ts";
 import { zoneWindowOf } from "../../cron/zone-fingerprint.ts";
 import type { EventRecord } from "../../records/events.ts";
+import { EVENT_LIST_MAX } from "../../records/limits.ts";
 import type { ZonedSchedule, ZoneRulesConfirmation, ZoneRulesStore } from "../../stores/contract/zone-rules-types.ts";
 import { parseTrigger } from "../../triggers/parse-trigger.ts";
 import { type FingerprintSource, zoneRulesText } from "../../triggers/stored-zone-rules.ts";
 import type { Environment } from "../environment.ts";
 import { scheduleSaved, zoneRulesChanged } from "../events/event-records.ts";
+import { COMMIT_BYTES_MAX } from "../firing/limits.ts";
 import { movedFireTime } from "../firing/moved-fire-time.ts";
+import { ZONED_SCHEDULES_MAX } from "./limits.ts";
 
 /** Rules of a zone that differ here. */
 export interface DifferingZone {

@@ -1,5 +1,4 @@
 import type { Clock } from "../../core/clock.ts";
-import { MISSED_COUNT_STEPS_MAX } from "../../core/limits.ts";
 import type { BlackoutRecord } from "../../records/blackout.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
@@ -12,6 +11,7 @@ import type { SerializedError } from "../../records/serialized-error.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type { OverdueReport } from "../../stores/contract/look-types.ts";
 import type { LookedSchedule, OverlapReport, SchedulePlan } from "../../stores/data-store.ts";
+import { MISSED_COUNT_STEPS_MAX } from "./limits.ts";
 
 /** The scheduler that makes the events. */
 export interface Origin {

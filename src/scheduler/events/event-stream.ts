@@ -1,5 +1,5 @@
-import { EVENT_BUFFER_MAX } from "../../core/limits.ts";
 import type { EventType } from "../../records/events.ts";
+import { EVENT_BUFFER_MAX } from "./limits.ts";
 import type { SchedulerEvent } from "./scheduler-event.ts";
 
 /** What an {@link EventStream} reports to the hub that made it. */

@@ -1,4 +1,4 @@
-import { DURATION_MS_MAX } from "../../core/limits.ts";
+import { DURATION_MS_MAX } from "../../core/check-limits.ts";
 import type { Skip } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { Trigger } from "../../triggers/trigger.ts";

@@ -1,11 +1,13 @@
 import { DeserializationError } from "../../core/errors.ts";
-import { COMMIT_BYTES_MAX, FIRES_PER_COMMIT_MAX, PLANS_PER_COMMIT_MAX, REASON_LENGTH_MAX } from "../../core/limits.ts";
 import type { Mutable } from "../../core/mutable.ts";
+import { REASON_LENGTH_MAX } from "../../records/limits.ts";
 import { serializedError } from "../../records/serialized-error.ts";
 import type { BlackoutList, LookedSchedule, PlannedJob, SchedulePlan } from "../../stores/data-store.ts";
+import { FIRES_PER_COMMIT_MAX, PLANS_PER_COMMIT_MAX } from "../../stores/shared/limits.ts";
 import { zoneRulesOf } from "../../triggers/stored-zone-rules.ts";
 import type { Environment } from "../environment.ts";
 import { KnownBlackouts, NO_BLACKOUTS } from "./known-blackouts.ts";
+import { COMMIT_BYTES_MAX } from "./limits.ts";
 import { planOpenFires } from "./plan-blackouts.ts";
 import { type FirePlan, planFires } from "./plan-fires.ts";
 import { plannedJob } from "./planned-job.ts";

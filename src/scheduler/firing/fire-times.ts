@@ -1,7 +1,7 @@
 import { BrokenTriggerError } from "../../core/errors.ts";
-import { MISSED_COUNT_STEPS_MAX } from "../../core/limits.ts";
 import { INSTANT_MS_MAX } from "../../core/temporal.ts";
 import { brokenTrigger, type Trigger } from "../../triggers/trigger.ts";
+import { MISSED_COUNT_STEPS_MAX } from "../events/limits.ts";
 
 // What a planner asks a trigger. An answer that cannot be right is refused.
 

@@ -1,7 +1,7 @@
-import { CLOCK_STEADY_MS, EARLIEST_NOW_MS } from "../../core/limits.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 import { nextAfter } from "./fire-times.ts";
+import { CLOCK_STEADY_MS, EARLIEST_NOW_MS } from "./limits.ts";
 
 /** What speaks for the clock of a host, and against it. */
 export interface HostClock {

@@ -1,5 +1,5 @@
-import { CLOCK_TOLERANCE_MS } from "../../core/limits.ts";
 import type { ZonedSchedule } from "../../stores/contract/zone-rules-types.ts";
+import { CLOCK_TOLERANCE_MS } from "../../stores/shared/limits.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 import { nextAfter } from "./fire-times.ts";
 

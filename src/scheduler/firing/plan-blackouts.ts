@@ -1,10 +1,11 @@
-import { BLACKED_OUT_RANGES_MAX, BLACKOUT_STEPS_MAX } from "../../core/limits.ts";
 import type { Skip } from "../../records/ledger.ts";
 import type { ScheduleBlackouts, Union } from "../../triggers/blackout-windows.ts";
+import { BLACKOUT_STEPS_MAX } from "../../triggers/limits.ts";
 import { Trigger } from "../../triggers/trigger.ts";
 import type { TriggerJSON } from "../../triggers/trigger-json.ts";
 import { lastingPace } from "./catch-up.ts";
 import { countBetween, lastUntil, nextAfter } from "./fire-times.ts";
+import { BLACKED_OUT_RANGES_MAX } from "./limits.ts";
 import { type FirePlan, type FiringSchedule, type PlannedFire, planFires } from "./plan-fires.ts";
 
 /** Cut unions after which a search gives up: the blackouts go on for ever, as far as can be seen. */
@@ -55,7 +56,7 @@ export class OpenTrigger extends Trigger {
   nextMs(afterMs: number): number | null {
     let at = afterMs;
     let cut = 0;
-    for (let commits = 0; commits < BLACKOUT_STEPS_MAX; commits++) {
+    for (let steps = 0; steps < BLACKOUT_STEPS_MAX; steps++) {
       let union = this.#blackouts.around(at + 1);
       if (union === null) {
         const next = this.nextOfRule(at);
@@ -71,7 +72,7 @@ export class OpenTrigger extends Trigger {
 
   previousMs(beforeMs: number): number | null {
     let at = beforeMs;
-    for (let commits = 0; commits < BLACKOUT_STEPS_MAX; commits++) {
+    for (let steps = 0; steps < BLACKOUT_STEPS_MAX; steps++) {
       const last = this.#previousOfRule(at);
       const union = last === null ? null : this.#blackouts.around(last);
       if (union === null) return last;

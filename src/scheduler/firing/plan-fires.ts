@@ -1,10 +1,11 @@
 import { BrokenTriggerError } from "../../core/errors.ts";
-import { CATCH_UP_JOBS_PER_COMMIT_MAX, CLOCK_TOLERANCE_MS, PASSED_FIRES_PER_PLAN_MAX } from "../../core/limits.ts";
 import type { Skip } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
+import { CLOCK_TOLERANCE_MS } from "../../stores/shared/limits.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
 import { type CatchingUp, catchUpStart, lastingPace, NO_PACE, paceOf, spread } from "./catch-up.ts";
 import { countBetween, lastUntil, nextAfter } from "./fire-times.ts";
+import { CATCH_UP_JOBS_PER_COMMIT_MAX, PASSED_FIRES_PER_PLAN_MAX } from "./limits.ts";
 
 /** The other fire times that one job stands for, besides its own; instants in epoch milliseconds. */
 interface MissedFires {

@@ -1,5 +1,5 @@
-import { TRIGGER_CACHE_MAX, UNREADABLE_MS } from "../../core/limits.ts";
 import type { LookedSchedule } from "../../stores/data-store.ts";
+import { TRIGGER_CACHE_MAX, UNREADABLE_MS } from "./limits.ts";
 
 /** A schedule whose plans were rejected, as last seen. */
 interface Stuck {

@@ -1,6 +1,6 @@
-import { TRIGGER_CACHE_MAX, UNREADABLE_MS } from "../../core/limits.ts";
 import { parseTrigger } from "../../triggers/parse-trigger.ts";
 import type { Trigger } from "../../triggers/trigger.ts";
+import { TRIGGER_CACHE_MAX, UNREADABLE_MS } from "./limits.ts";
 
 /** Triggers by their stored text, so that a trigger is not parsed anew at every fire, and equal triggers share their
  *  compiled form. Bounded: the trigger that was used longest ago goes first. */

@@ -1,8 +1,8 @@
-import { TRIGGER_CACHE_MAX } from "../../core/limits.ts";
 import { serializedError } from "../../records/serialized-error.ts";
 import type { LookedSchedule } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { scheduleDeserializationFailed } from "../events/event-records.ts";
+import { TRIGGER_CACHE_MAX } from "./limits.ts";
 
 /** Reports due schedules whose trigger cannot be read here: each schedule by one event, and each reason by one line in
  *  the log. Bounded: the schedule or reason that was reported longest ago is forgotten, and reported again. */

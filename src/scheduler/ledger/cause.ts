@@ -1,15 +1,16 @@
-import { CLOCK_TOLERANCE_MS, LATE_MS, UPTIMES_PER_ANSWER_MAX } from "../../core/limits.ts";
 import { backfillIdOf } from "../../records/backfill.ts";
 import type { BlackoutRecord } from "../../records/blackout.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobSleep } from "../../records/job-step.ts";
 import type { OccurrenceRunRecord, ScheduleChangeRecord, UptimeRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
+import { CLOCK_TOLERANCE_MS, UPTIMES_PER_ANSWER_MAX } from "../../stores/shared/limits.ts";
 import { BlackoutWindows, isAbout } from "../../triggers/blackout-windows.ts";
 import type { Cause, PauseCause } from "../views/explanation.ts";
 import { reasonOf } from "../views/job-error.ts";
 import type { Evidence } from "./evidence.ts";
 import { type Finding, isRunning } from "./finding.ts";
+import { LATE_MS } from "./limits.ts";
 import type { PeriodState, RuleHistory } from "./rule-history.ts";
 import { gapsBetween, isMost, lengthWithin, type Span, schedulePauses, taskPauses } from "./spans.ts";
 

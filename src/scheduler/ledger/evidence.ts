@@ -1,4 +1,3 @@
-import { CHANGES_READ_MAX, UPTIMES_BEFORE_MS } from "../../core/limits.ts";
 import type { BlackoutRecord } from "../../records/blackout.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
@@ -7,6 +6,7 @@ import { JOB_OUTCOMES } from "../../records/policies.ts";
 import type { Ledger } from "../../stores/contract/ledger-types.ts";
 import type { DataStore, TaskPause } from "../../stores/data-store.ts";
 import type { Finding } from "./finding.ts";
+import { CHANGES_READ_MAX, UPTIMES_BEFORE_MS } from "./limits.ts";
 
 /** What may tell why a verdict is what it is. What was not read is empty. */
 export interface Evidence {

@@ -1,9 +1,9 @@
 import { ScheduleLookupError } from "../../core/errors.ts";
-import { CHANGES_READ_MAX, CLOCK_TOLERANCE_MS, UNFINISHED_READ_MAX } from "../../core/limits.ts";
 import type { OccurrenceRecord, ScheduleChangeRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { Ledger } from "../../stores/contract/ledger-types.ts";
 import type { DataStore } from "../../stores/data-store.ts";
+import { CLOCK_TOLERANCE_MS } from "../../stores/shared/limits.ts";
 import { exclusionIn, shiftIn } from "../../triggers/leaves.ts";
 import { type Question, wallText } from "../options/question.ts";
 import type { ExplainedVerdict, ExplanationFacts } from "../views/explanation.ts";
@@ -13,6 +13,7 @@ import { changesOnDayOf, gapTimeOf, wallBeforeChange } from "./clocks.ts";
 import { evidenceFor } from "./evidence.ts";
 import { explanationText, type TextFacts } from "./explanation-text.ts";
 import { type Finding, findingOf, runFactsOf, unprocessedFrom } from "./finding.ts";
+import { CHANGES_READ_MAX, UNFINISHED_READ_MAX } from "./limits.ts";
 import { isOfOtherStore, RuleHistory, type RulePeriod } from "./rule-history.ts";
 import { adviceText, type VerdictFacts } from "./verdict-words.ts";
 

@@ -1,6 +1,6 @@
-import { PAGE_SIZE_MAX } from "../../core/limits.ts";
 import type { OccurrenceRecord, OccurrenceRunRecord, Skip } from "../../records/ledger.ts";
 import type { Ledger } from "../../stores/contract/ledger-types.ts";
+import { PAGE_SIZE_MAX } from "../options/limits.ts";
 
 /** A ledger seldom has two, and one that was restored from a damaged file may have a circle. */
 const HOPS_MAX = 9;

@@ -1,4 +1,3 @@
-import { OCCURRENCE_STEPS_MAX, UNFINISHED_READ_MAX } from "../../core/limits.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { OccurrenceRecord, SkipVerdict } from "../../records/ledger.ts";
 import type { JobOutcome } from "../../records/policies.ts";
@@ -8,6 +7,7 @@ import { Occurrence } from "../views/occurrence.ts";
 import type { Page } from "../views/page.ts";
 import type { Known } from "./explain.ts";
 import { type Finding, runFactsOf, unprocessedFrom } from "./finding.ts";
+import { OCCURRENCE_STEPS_MAX, UNFINISHED_READ_MAX } from "./limits.ts";
 
 /** Which occurrences, checked. `until` is not included. */
 export interface OccurrenceFilter {

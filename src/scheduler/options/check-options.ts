@@ -1,11 +1,11 @@
 import type * as v from "valibot";
 import { type Checker, checker, namesOf } from "../../core/check.ts";
 import { durationText } from "../../core/duration.ts";
-import { ID_LENGTH_MAX, INCLUDED_MAX } from "../../core/limits.ts";
 import { once } from "../../core/once.ts";
 import { isPlain, mustBe, optionError, optionsError, shown } from "../../core/option-errors.ts";
 import { isSameWord, nearest } from "../../core/suggest.ts";
 import { isStorable, STORABLE, STORABLE_ADVICE } from "../../core/text.ts";
+import { ID_LENGTH_MAX } from "../../records/limits.ts";
 import { DAY_MS, HOUR_MS } from "../../records/stats.ts";
 import type { JobResultFilter } from "../../stores/data-store.ts";
 import { CronTrigger } from "../../triggers/cron.ts";
@@ -50,6 +50,7 @@ import type {
   StatsRequest,
   TaskFilter,
 } from "./checked-options.ts";
+import { INCLUDED_MAX } from "./limits.ts";
 import {
   idAdvice,
   jobAdvice,

@@ -1,8 +1,8 @@
 import { OptionsError } from "../../core/errors.ts";
-import { LABEL_NAME_LENGTH_MAX, LABEL_VALUE_LENGTH_MAX, LABELS_MAX } from "../../core/limits.ts";
 import { isPlain, mustBe, optionError } from "../../core/option-errors.ts";
 import { isStorable, STORABLE, STORABLE_ADVICE } from "../../core/text.ts";
 import type { Labels } from "../../records/policies.ts";
+import { LABEL_NAME_LENGTH_MAX, LABEL_VALUE_LENGTH_MAX, LABELS_MAX } from "./limits.ts";
 
 /** What a name is made of. It has no colon, so that `name:value` has one meaning in a URL. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_./-]*$/;

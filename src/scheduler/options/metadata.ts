@@ -1,8 +1,9 @@
-import { METADATA_DEPTH_MAX, SERIALIZED_LENGTH_MAX } from "../../core/limits.ts";
 import { isPlain, mustBe } from "../../core/option-errors.ts";
 import { isStorable, STORABLE, STORABLE_ADVICE } from "../../core/text.ts";
+import { SERIALIZED_LENGTH_MAX } from "../../records/limits.ts";
 import type { Metadata } from "../../records/policies.ts";
 import { JSONSerializer } from "../../serializers/json.ts";
+import { METADATA_DEPTH_MAX } from "./limits.ts";
 
 const json = new JSONSerializer();
 

@@ -19,25 +19,6 @@ import type { Clock } from "../../core/clock.ts";
 import type { Duration } from "../../core/duration.ts";
 import { OptionsError } from "../../core/errors.ts";
 import { LOG_LEVELS } from "../../core/leveled-logger.ts";
-import {
-  BLACKOUT_TASKS_MAX,
-  BULK_ADD_MAX,
-  BY_LENGTH_MAX,
-  CATCH_UP_MAX,
-  FLOW_LIMIT_MAX,
-  ID_LENGTH_MAX,
-  JOB_LOG_BYTES_DEFAULT,
-  JOB_LOG_BYTES_MAX,
-  JOB_LOG_LINES_DEFAULT,
-  JOB_LOG_LINES_MAX,
-  PAGE_SIZE_DEFAULT,
-  PAGE_SIZE_MAX,
-  PARENTS_MAX,
-  PAUSE_AFTER_FAILURES_MAX,
-  PREVIEW_LENGTH_MAX,
-  REASON_LENGTH_MAX,
-  SNOOZES_MAX_DEFAULT,
-} from "../../core/limits.ts";
 import type { Logger } from "../../core/logger.ts";
 import { once } from "../../core/once.ts";
 import { isPlain, mustBe, mustBeOneOf } from "../../core/option-errors.ts";
@@ -47,6 +28,7 @@ import { isStorable } from "../../core/text.ts";
 import type { JobExecutor } from "../../executors/job-executor.ts";
 import type { LeaseExtender } from "../../executors/lease-extender.ts";
 import { MISSED_POLICIES } from "../../records/blackout.ts";
+import { ID_LENGTH_MAX, REASON_LENGTH_MAX } from "../../records/limits.ts";
 import {
   COALESCE_POLICIES,
   JOB_OUTCOMES,
@@ -96,6 +78,23 @@ import type {
   TaskFilter,
 } from "./checked-options.ts";
 import { checkedLabelFilter, checkedLabels } from "./labels.ts";
+import {
+  BLACKOUT_TASKS_MAX,
+  BULK_ADD_MAX,
+  BY_LENGTH_MAX,
+  CATCH_UP_MAX,
+  FLOW_LIMIT_MAX,
+  JOB_LOG_BYTES_DEFAULT,
+  JOB_LOG_BYTES_MAX,
+  JOB_LOG_LINES_DEFAULT,
+  JOB_LOG_LINES_MAX,
+  PAGE_SIZE_DEFAULT,
+  PAGE_SIZE_MAX,
+  PARENTS_MAX,
+  PAUSE_AFTER_FAILURES_MAX,
+  PREVIEW_LENGTH_MAX,
+  SNOOZES_MAX_DEFAULT,
+} from "./limits.ts";
 import { checkMetadata } from "./metadata.ts";
 import type { NoticeChannel } from "./notice-channel.ts";
 import { OCCURRENCE_VERDICTS } from "./occurrence-verdicts.ts";

@@ -7,7 +7,6 @@ import {
   SkipRun,
 } from "../../core/errors.ts";
 import type { RandomSource } from "../../core/ids.ts";
-import { UNREADABLE_PASSES_MAX, UNREADABLE_PAUSE_MS_MAX, UNREADABLE_PAUSE_MS_MIN } from "../../core/limits.ts";
 import { retryAfterOf } from "../../core/retry-after.ts";
 import { type AttemptRecord, type JobProgress, withAttempt } from "../../records/attempt.ts";
 import type { JobRecord } from "../../records/job.ts";
@@ -17,6 +16,7 @@ import { backoffMs, type JobOutcome, keptMsOf, type RetryPolicy } from "../../re
 import { type SerializedError, serializedError } from "../../records/serialized-error.ts";
 import type { JobRelease } from "../../stores/data-store.ts";
 import type { AbortReason } from "./abort-state.ts";
+import { UNREADABLE_PASSES_MAX, UNREADABLE_PAUSE_MS_MAX, UNREADABLE_PAUSE_MS_MIN } from "./limits.ts";
 
 /** How the work of an attempt ended. */
 export type AttemptEnding =

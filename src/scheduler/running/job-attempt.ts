@@ -11,23 +11,19 @@ import {
   WorkerLostError,
 } from "../../core/errors.ts";
 import type { RandomSource } from "../../core/ids.ts";
-import {
-  ABORT_GRACE_MS,
-  ERROR_CAUSES_MAX,
-  PROGRESS_NOTE_LENGTH_MAX,
-  SNOOZES_MAX_DEFAULT,
-  WORKER_END_MS,
-} from "../../core/limits.ts";
 import type { Logger } from "../../core/logger.ts";
 import { capacityOf } from "../../executors/capacity.ts";
 import type { CallTexts, JobCall, JobExecutor } from "../../executors/job-executor.ts";
 import type { LeaseExtender } from "../../executors/lease-extender.ts";
+import { ABORT_GRACE_MS } from "../../executors/remote/limits.ts";
 import type { StepPort } from "../../executors/step-port.ts";
 import { cut, type JobProgress } from "../../records/attempt.ts";
 import { hasMissedStart, type JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { JobStepRecord } from "../../records/job-step.ts";
+import { ERROR_CAUSES_MAX } from "../../records/limits.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
+import { SNOOZES_MAX_DEFAULT } from "../options/limits.ts";
 import type { JobContext, TaskHandler } from "../scheduler-client.ts";
 import { runAsCurrentJob } from "../tasks/current-job.ts";
 import { checkPayload, payloadText } from "../tasks/payload.ts";
@@ -36,6 +32,7 @@ import type { RegisteredTask } from "../tasks/task-registry.ts";
 import { type AbortListener, type AbortReason, AbortState } from "./abort-state.ts";
 import { type AttemptEnding, type AttemptOutcome, type AttemptSleep, attemptOutcome } from "./attempt-outcome.ts";
 import { KeptLog } from "./kept-log.ts";
+import { PROGRESS_NOTE_LENGTH_MAX, WORKER_END_MS } from "./limits.ts";
 import type { LastRunFacts, ZonedFireTime } from "./schedule-facts.ts";
 
 /** The steps of an attempt, and what they mean for its end. */

@@ -113,11 +113,11 @@ export class JobLogger {
   }
 
   /** An attempt ended without a failure, and the job goes on at `runAt` (epoch milliseconds). */
-  sleeps(record: JobRecord, runAt: number, commit: string | null): void {
+  sleeps(record: JobRecord, runAt: number, step: string | null): void {
     if (!this.#logger.showsDebug) return;
     const { id: jobId, taskId, scheduleId, fence } = record;
     const job = { jobId, taskId, scheduleId };
-    const what = commit === null ? "was put off by its handler" : `sleeps in commit "${commit}"`;
+    const what = step === null ? "was put off by its handler" : `sleeps in step "${step}"`;
     this.#line(job, { fence }).debug(`${nameOf(job)} ${what} until ${instantText(runAt)}`);
   }
 

@@ -1,5 +1,4 @@
 import type { Clock } from "../../core/clock.ts";
-import { JOB_LOG_FIELDS_LENGTH_MAX, JOB_LOG_MESSAGE_LENGTH_MAX } from "../../core/limits.ts";
 import type { Logger } from "../../core/logger.ts";
 import { isPlain } from "../../core/option-errors.ts";
 import { storable } from "../../core/text.ts";
@@ -7,6 +6,7 @@ import { cut } from "../../records/attempt.ts";
 import { JOB_LOG_LEVELS, type JobLogLevel, type JobLogLineRecord, type JobLogRecord } from "../../records/job-log.ts";
 import { serializedError } from "../../records/serialized-error.ts";
 import type { TaskRecord } from "../../records/task.ts";
+import { JOB_LOG_FIELDS_LENGTH_MAX, JOB_LOG_MESSAGE_LENGTH_MAX } from "./limits.ts";
 
 interface KeptLine {
   readonly line: JobLogLineRecord;

@@ -1,7 +1,7 @@
-import { LAG_BEATS_PER_LEASE, LAG_TOLD_MS } from "../../core/limits.ts";
 import { timerHost } from "../../core/timer-host.ts";
 import type { Environment } from "../environment.ts";
 import type { JobAttempt } from "./job-attempt.ts";
+import { LAG_BEATS_PER_LEASE, LAG_TOLD_MS } from "./limits.ts";
 
 /** Most tasks that a warning names. */
 const NAMES_MAX = 5;

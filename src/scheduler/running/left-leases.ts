@@ -1,8 +1,8 @@
 import { hostName, isProcessAlive } from "../../core/host.ts";
-import { HEARTBEAT_SLACK_MS_MAX, LEFT_LEASES_PAGE_SIZE, LEFT_LEASES_PAGES_MAX } from "../../core/limits.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { Environment } from "../environment.ts";
 import type { JobRunner } from "./job-runner.ts";
+import { HEARTBEAT_SLACK_MS_MAX, LEFT_LEASES_PAGE_SIZE, LEFT_LEASES_PAGES_MAX } from "./limits.ts";
 
 /** Tells, after a start, of jobs that wait because a process that died still holds their leases. Looks at the oldest
  *  jobs only. A failure is not told: the scheduler works without the answer. */

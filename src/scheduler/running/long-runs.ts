@@ -1,14 +1,8 @@
-import {
-  LONG_RUN_CHECK_MS,
-  LONG_RUN_DAYS,
-  LONG_RUN_FACTOR,
-  LONG_RUN_MS,
-  LONG_RUN_WAITING_MAX,
-} from "../../core/limits.ts";
 import { DAY_MS, HOUR_MS, StatsSum } from "../../records/stats.ts";
 import type { JobQueue } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import type { JobAttempt } from "./job-attempt.ts";
+import { LONG_RUN_CHECK_MS, LONG_RUN_DAYS, LONG_RUN_FACTOR, LONG_RUN_MS, LONG_RUN_WAITING_MAX } from "./limits.ts";
 import { Watch } from "./watch.ts";
 
 /** By task, within which time its runs usually end; null where that is not known. */

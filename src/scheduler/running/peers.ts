@@ -1,6 +1,6 @@
-import { CLOCK_WARNINGS_APART_MS, HEARTBEAT_SLACK_MS_MAX } from "../../core/limits.ts";
 import type { Heartbeat, LeaseEnd } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
+import { CLOCK_WARNINGS_APART_MS, HEARTBEAT_SLACK_MS_MAX } from "./limits.ts";
 
 /** Another run of a scheduler. All instants are by the clock here, in epoch milliseconds. */
 interface Peer {

@@ -1,6 +1,6 @@
 import { type Clock, sleepFor } from "../../core/clock.ts";
-import { QUARANTINE_FACTOR, QUARANTINE_MS, QUARANTINE_MS_MAX } from "../../core/limits.ts";
 import type { JobAttempt } from "./job-attempt.ts";
+import { QUARANTINE_FACTOR, QUARANTINE_MS, QUARANTINE_MS_MAX } from "./limits.ts";
 
 /** What a {@link Quarantine} does with the attempt that comes next. */
 export interface QuarantineSteps {

@@ -1,9 +1,9 @@
-import { RELEASE_LENGTH_PER_COMMIT_MAX, RELEASES_PER_COMMIT_MAX } from "../../core/limits.ts";
 import type { AttemptRecord } from "../../records/attempt.ts";
 import type { JobLogRecord } from "../../records/job-log.ts";
 import type { SerializedError } from "../../records/serialized-error.ts";
 import type { JobRelease, ReleaseStatus } from "../../stores/data-store.ts";
 import type { JobAttempt } from "./job-attempt.ts";
+import { RELEASE_LENGTH_PER_COMMIT_MAX, RELEASES_PER_COMMIT_MAX } from "./limits.ts";
 
 /** An attempt that has ended, and whose outcome the store does not know yet; or one that is about to start (its release
  *  is a `start`). */

@@ -1,8 +1,8 @@
-import { BACKLOG_CHECK_MS, BACKLOG_JOBS_MAX, BACKLOG_PAGE_SIZE, BACKLOG_TASKS_MAX } from "../../core/limits.ts";
 import type { DataStore, TaskBacklog, TaskPause } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { scheduleBacklogged } from "../events/event-records.ts";
 import type { BackloggedSchedule } from "../views/health.ts";
+import { BACKLOG_CHECK_MS, BACKLOG_JOBS_MAX, BACKLOG_PAGE_SIZE, BACKLOG_TASKS_MAX } from "./limits.ts";
 import { Watch } from "./watch.ts";
 
 /** The schedules with many unfinished jobs, the largest backlog first. Jobs that wait for the end of a pause, or for

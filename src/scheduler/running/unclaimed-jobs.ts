@@ -1,5 +1,4 @@
 import { OptionsError } from "../../core/errors.ts";
-import { UNCLAIMED_MS, UNCLAIMED_WATCHED_MAX } from "../../core/limits.ts";
 import { instantText } from "../../core/temporal.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord } from "../../records/job.ts";
@@ -7,6 +6,7 @@ import type { SchedulerRecord } from "../../records/scheduler.ts";
 import type { JobFilter, JobQueue } from "../../stores/data-store.ts";
 import type { Environment } from "../environment.ts";
 import { jobUnclaimed } from "../events/event-records.ts";
+import { UNCLAIMED_MS, UNCLAIMED_WATCHED_MAX } from "./limits.ts";
 import { Watch } from "./watch.ts";
 
 type JobAdded = EventRecord<"jobAdded">;

@@ -3,11 +3,11 @@ import { type Clock, sleepFor } from "../../core/clock.ts";
 import { type Duration, toDurationMs } from "../../core/duration.ts";
 import { JobSleepError, StepError } from "../../core/errors.ts";
 import type { RandomSource } from "../../core/ids.ts";
-import { JOB_STEP_NAME_LENGTH_MAX, JOB_STEPS_LENGTH_MAX, JOB_STEPS_MAX } from "../../core/limits.ts";
 import type { Logger } from "../../core/logger.ts";
 import { mustBe, optionError } from "../../core/option-errors.ts";
 import { type InstantLike, instantText, toEpochMs } from "../../core/temporal.ts";
 import { isStorable, STORABLE } from "../../core/text.ts";
+import { JOB_STEP_NAME_LENGTH_MAX, JOB_STEPS_LENGTH_MAX, JOB_STEPS_MAX } from "../../executors/remote/limits.ts";
 import type { StepPort } from "../../executors/step-port.ts";
 import type { JobStepRecord } from "../../records/job-step.ts";
 import { backoffMs } from "../../records/policies.ts";
@@ -127,7 +127,7 @@ export class JobSteps implements Steps {
 
   async #run<T, C>(name: string, options: CheckedStepOptions, body: Body<T, C>): Promise<T> {
     const { serializer, clock, random, signal } = this.#host;
-    const stored = await this.#storedCommit(name);
+    const stored = await this.#storedStep(name);
     if (stored !== undefined && stored.wakeAt !== null) throw this.#error(name, "was a sleep: give it another name");
     if (stored !== undefined && stored.endedAt !== null) {
       return (stored.value === null ? undefined : serializer.deserialize(stored.value)) as T;
@@ -158,7 +158,7 @@ export class JobSteps implements Steps {
 
   async #sleepUntil(name: string, untilOf: (now: number) => number): Promise<void> {
     const { clock, job, signal } = this.#host;
-    const work = this.#storedCommit(name).then(async (stored) => {
+    const work = this.#storedStep(name).then(async (stored) => {
       if (stored !== undefined && stored.wakeAt === null)
         throw this.#error(name, "was none: give the sleep a new name");
       if (stored !== undefined && stored.endedAt !== null) return null;
@@ -185,7 +185,7 @@ export class JobSteps implements Steps {
     return { name, startedAt: this.#host.clock.now(), attempts: 0, version: this.#version, ...nothing };
   }
 
-  async #storedCommit(name: string): Promise<JobStepRecord | undefined> {
+  async #storedStep(name: string): Promise<JobStepRecord | undefined> {
     this.#stored ??= this.#load();
     const stored = await this.#stored;
     const { signal, hasEnded } = this.#host;

@@ -1,7 +1,7 @@
 import { type Clock, sleepFor } from "../../core/clock.ts";
 import { JobTimeoutError, SerializationError, StepError } from "../../core/errors.ts";
-import { JOB_STEP_VALUE_LENGTH_MAX } from "../../core/limits.ts";
 import { isStorable, STORABLE } from "../../core/text.ts";
+import { JOB_STEP_VALUE_LENGTH_MAX } from "../../executors/remote/limits.ts";
 import type { StepPort } from "../../executors/step-port.ts";
 import type { JobStepRecord } from "../../records/job-step.ts";
 import type { Serializer } from "../../serializers/serializer.ts";

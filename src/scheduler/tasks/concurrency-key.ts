@@ -1,7 +1,7 @@
-import { ID_LENGTH_MAX } from "../../core/limits.ts";
 import type { Logger } from "../../core/logger.ts";
 import { mustBe, optionError } from "../../core/option-errors.ts";
 import { isStorable, STORABLE, STORABLE_ADVICE } from "../../core/text.ts";
+import { ID_LENGTH_MAX } from "../../records/limits.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import type { KeyFunction } from "../options/check-options.ts";

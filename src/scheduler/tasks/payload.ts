@@ -1,7 +1,8 @@
+import { ISSUES_MAX } from "../../core/check-limits.ts";
 import { PayloadError, SerializationError } from "../../core/errors.ts";
-import { ISSUES_MAX, SERIALIZED_LENGTH_MAX } from "../../core/limits.ts";
 import { pathText, type StandardSchemaV1 } from "../../core/standard-schema.ts";
 import { isStorable, STORABLE } from "../../core/text.ts";
+import { SERIALIZED_LENGTH_MAX } from "../../records/limits.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 
 /** The payload as its schema returns it. @throws {PayloadError} which names the paths of the first 50 problems */

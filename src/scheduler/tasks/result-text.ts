@@ -1,6 +1,6 @@
 import { SerializationError } from "../../core/errors.ts";
-import { SERIALIZED_LENGTH_MAX } from "../../core/limits.ts";
 import { isStorable, STORABLE } from "../../core/text.ts";
+import { SERIALIZED_LENGTH_MAX } from "../../records/limits.ts";
 import type { Serializer } from "../../serializers/serializer.ts";
 import { assertText } from "./payload.ts";
 

@@ -1,5 +1,4 @@
 import { HandlerLookupError, OptionsError, StoreUnavailableError, TaskLookupError } from "../../core/errors.ts";
-import { LIMIT_PER_BURST, SNOOZES_MAX_DEFAULT, TASKS_WATCH_MS, UPDATE_TRIES_MAX } from "../../core/limits.ts";
 import { cannotBeRead, isPlain, mustBe, optionError } from "../../core/option-errors.ts";
 import type { StandardSchemaV1 } from "../../core/standard-schema.ts";
 import { didYouMean } from "../../core/suggest.ts";
@@ -19,12 +18,14 @@ import {
 } from "../options/check-options.ts";
 import type { CheckedRetry } from "../options/checked-options.ts";
 import { mergedLabels } from "../options/labels.ts";
+import { SNOOZES_MAX_DEFAULT } from "../options/limits.ts";
 import type { NoticeChannel } from "../options/notice-channel.ts";
 import { TASK_FIRST } from "../options/option-hints.ts";
 import type { TaskSettings } from "../options/options.ts";
 import type { Task, TaskHandler } from "../scheduler-client.ts";
 import { type ContestedSetting, contestedSettings, declarationText, mergedDeclaration } from "./declared-settings.ts";
 import { DefinedTask } from "./defined-tasks.ts";
+import { LIMIT_PER_BURST, TASKS_WATCH_MS, UPDATE_TRIES_MAX } from "./limits.ts";
 
 /** Most tasks of an executor that a message names. */
 const LISTED_TASKS_MAX = 10;

@@ -1,8 +1,3 @@
-import {
-  BACKFILL_FIRE_TIMES_PER_COMMIT_MAX,
-  BACKFILL_LENGTH_PER_COMMIT_MAX,
-  CLOCK_TOLERANCE_MS,
-} from "../../core/limits.ts";
 import { optionError } from "../../core/option-errors.ts";
 import { instantText } from "../../core/temporal.ts";
 import { textHash } from "../../core/text-hash.ts";
@@ -10,12 +5,14 @@ import { type BackfillRecord, backfillJobId } from "../../records/backfill.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { TaskRecord } from "../../records/task.ts";
+import { CLOCK_TOLERANCE_MS } from "../../stores/shared/limits.ts";
 import { withinBudget } from "../../triggers/step-budget.ts";
 import { brokenTrigger, type Trigger } from "../../triggers/trigger.ts";
 import type { BackfillFacts } from "../commands/commands.ts";
 import { FireTimesThatRan } from "../ledger/fire-times-that-ran.ts";
 import type { CheckedBackfill } from "../options/checked-options.ts";
 import { assertStoreClock } from "../running/store-clock.ts";
+import { BACKFILL_FIRE_TIMES_PER_COMMIT_MAX, BACKFILL_LENGTH_PER_COMMIT_MAX } from "./limits.ts";
 import { newJobRecord } from "./new-records.ts";
 import { otherRequest } from "./request-hash.ts";
 import type { VerbContext } from "./verb-context.ts";

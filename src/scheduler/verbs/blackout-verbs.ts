@@ -1,7 +1,7 @@
 import { StoreRefusedError } from "../../core/errors.ts";
-import { BLACKOUTS_MAX } from "../../core/limits.ts";
 import { optionError } from "../../core/option-errors.ts";
 import type { BlackoutRecord } from "../../records/blackout.ts";
+import { BLACKOUTS_MAX } from "../../stores/shared/limits.ts";
 import type { BlackoutCommands } from "../commands/commands.ts";
 import { blackoutAdded, blackoutRemoved } from "../events/event-records.ts";
 import { checkTrigger } from "../options/check-options.ts";

@@ -1,13 +1,14 @@
 import { ConflictingIdError, JobLookupError } from "../../core/errors.ts";
-import { BULK_COMMIT_MAX, CLEANUP_BATCH } from "../../core/limits.ts";
 import { FAILURES, failureKeyOf } from "../../records/failure.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { JobResultFilter, RecordPage } from "../../stores/data-store.ts";
 import type { BulkCommands, SkippedJobs } from "../commands/commands.ts";
 import type { CheckedBulk, JobSelection, ResultSelection, RetrySelection } from "../options/checked-options.ts";
+import { CLEANUP_BATCH } from "../options/limits.ts";
 import type { Job } from "../views/job.ts";
 import type { JobVerbs } from "./job-verbs.ts";
+import { BULK_COMMIT_MAX } from "./limits.ts";
 import { repeatableJobOf, retriedJob, retryIdOf, withKey } from "./retried-job.ts";
 import { resultSelectionOf } from "./run-verbs.ts";
 import { partsOf, Skips } from "./skips.ts";

@@ -1,7 +1,6 @@
 import type { EventBroker } from "../../brokers/event-broker.ts";
 import { sleepFor } from "../../core/clock.ts";
 import { StoreUnavailableError } from "../../core/errors.ts";
-import { HEALTH_ANSWER_MS } from "../../core/limits.ts";
 import { INSTANT_MS_MAX, instantText } from "../../core/temporal.ts";
 import { VERSION } from "../../core/version.ts";
 import type { UptimeRecord } from "../../records/ledger.ts";
@@ -10,6 +9,7 @@ import type { StoreWarning } from "../../stores/data-store.ts";
 import { backloggedSchedules } from "../running/schedule-backlogs.ts";
 import { clockFaultText } from "../running/store-clock.ts";
 import { SchedulerHealth, type StoreFacts } from "../views/health.ts";
+import { HEALTH_ANSWER_MS } from "./limits.ts";
 import type { VerbContext } from "./verb-context.ts";
 
 /** Clocks that differ by more are a warning, in milliseconds. */

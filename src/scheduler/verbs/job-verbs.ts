@@ -1,5 +1,4 @@
 import { SchedulerStateError } from "../../core/errors.ts";
-import { AWAITED_RESULT_MS_MIN, PARENTS_MAX } from "../../core/limits.ts";
 import { optionError } from "../../core/option-errors.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobRecord, NewJobRecord } from "../../records/job.ts";
@@ -17,6 +16,7 @@ import type {
   CheckedResultOptions,
 } from "../options/checked-options.ts";
 import { eachNewJob } from "../options/each-new-job.ts";
+import { PARENTS_MAX } from "../options/limits.ts";
 import { AttemptContext } from "../running/attempt-context.ts";
 import type { JobRunner } from "../running/job-runner.ts";
 import { assertKeyed, type KeyedPayload, keyedPayload } from "../tasks/concurrency-key.ts";
@@ -28,6 +28,7 @@ import { JobStep } from "../views/job-step.ts";
 import { mapPage, type Page } from "../views/page.ts";
 import type { PreparedJob } from "../views/prepared-job.ts";
 import { boundPage } from "./bound-page.ts";
+import { AWAITED_RESULT_MS_MIN } from "./limits.ts";
 import { countsOf } from "./list-counts.ts";
 import { newJobRecord } from "./new-records.ts";
 import { NoWorker } from "./no-worker.ts";

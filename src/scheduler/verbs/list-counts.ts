@@ -1,7 +1,7 @@
 import { yieldToEventLoop } from "../../core/clock.ts";
-import { PAGE_SIZE_MAX } from "../../core/limits.ts";
 import type { RecordPage } from "../../stores/data-store.ts";
 import type { ListInclude } from "../options/checked-options.ts";
+import { PAGE_SIZE_MAX } from "../options/limits.ts";
 import type { Count } from "../views/health.ts";
 import type { ListCounts } from "../views/page.ts";
 

@@ -1,5 +1,4 @@
 import { firstFence } from "../../core/ids.ts";
-import { CLOCK_TOLERANCE_MS } from "../../core/limits.ts";
 import { optionError } from "../../core/option-errors.ts";
 import { INSTANT_MS_MAX, instantText } from "../../core/temporal.ts";
 import { withoutUndefined } from "../../core/without-undefined.ts";
@@ -10,6 +9,7 @@ import type { CatchUp, Labels, Metadata } from "../../records/policies.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type { ScheduleChanges } from "../../stores/data-store.ts";
+import { CLOCK_TOLERANCE_MS } from "../../stores/shared/limits.ts";
 import { zoneRulesOf } from "../../triggers/stored-zone-rules.ts";
 import { brokenTrigger, ruleKey, type Trigger } from "../../triggers/trigger.ts";
 import type {

@@ -1,9 +1,9 @@
 import { JobLookupError, SchedulerStateError, StoreUnavailableError } from "../../core/errors.ts";
-import { NO_WORKER_MS, RESULT_POLL_MS_MAX, RESULT_POLL_MS_MIN } from "../../core/limits.ts";
 import { Wakeup } from "../../core/wakeup.ts";
 import type { EventRecord } from "../../records/events.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import type { DataStore } from "../../stores/data-store.ts";
+import { NO_WORKER_MS, RESULT_POLL_MS_MAX, RESULT_POLL_MS_MIN } from "./limits.ts";
 import type { VerbContext } from "./verb-context.ts";
 
 /** A job whose result somebody waits for. */

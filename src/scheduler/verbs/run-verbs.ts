@@ -1,7 +1,7 @@
-import { FAILURES_SEEN_MAX, PAGE_BYTES_MAX } from "../../core/limits.ts";
 import { JOB_OUTCOMES } from "../../records/policies.ts";
 import type { JobFilter, JobResultFilter, RecordPage } from "../../stores/data-store.ts";
 import { wrongCursor } from "../../stores/shared/cursors-and-search.ts";
+import { PAGE_BYTES_MAX } from "../../stores/shared/limits.ts";
 import { sizeOf } from "../../stores/shared/size-of.ts";
 import type { RunCommands } from "../commands/commands.ts";
 import type { CheckedRunFilter, FailureFilter, RunFilter, StatsRequest } from "../options/checked-options.ts";
@@ -11,6 +11,7 @@ import { Run, type RunFacts, runOfJob, runOfResult } from "../views/run.ts";
 import type { StatsReport } from "../views/stats.ts";
 import { boundPage } from "./bound-page.ts";
 import { groupsOf } from "./failure-groups.ts";
+import { FAILURES_SEEN_MAX } from "./limits.ts";
 import { countsOf } from "./list-counts.ts";
 import { unknownJob } from "./result-waiter.ts";
 import { statsOf } from "./stats-of-jobs.ts";

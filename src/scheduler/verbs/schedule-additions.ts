@@ -1,6 +1,5 @@
 import { ConflictingIdError, StoreUnavailableError } from "../../core/errors.ts";
 import { afterTurn } from "../../core/joined-call.ts";
-import { SCHEDULES_PER_COMMIT_MAX } from "../../core/limits.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type { ScheduleAddition, ScheduleAdditionChange } from "../../stores/data-store.ts";
@@ -9,6 +8,7 @@ import type { CheckedScheduleOptions } from "../options/checked-options.ts";
 import { asksForNow, clockFault } from "../running/store-clock.ts";
 import { assertKeyed, keyedPayload } from "../tasks/concurrency-key.ts";
 import { declaredSchedule } from "./declared-schedule.ts";
+import { SCHEDULES_PER_COMMIT_MAX } from "./limits.ts";
 import { newScheduleRecord } from "./new-records.ts";
 import type { VerbContext } from "./verb-context.ts";
 

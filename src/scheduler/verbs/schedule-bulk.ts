@@ -1,10 +1,11 @@
-import { BULK_COMMIT_MAX, UPDATE_TRIES_MAX } from "../../core/limits.ts";
 import type { AuditRecord } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { RecordPage, ScheduleChanges, ScheduleUpdateRequest } from "../../stores/data-store.ts";
 import type { SkippedSchedules } from "../commands/commands.ts";
 import { schedulePauseEvents, scheduleRemoved, scheduleSaved } from "../events/event-records.ts";
 import type { CheckedBulk, ScheduleSelection } from "../options/checked-options.ts";
+import { UPDATE_TRIES_MAX } from "../tasks/limits.ts";
+import { BULK_COMMIT_MAX } from "./limits.ts";
 import { noSchedule, tooManyChanges } from "./schedule-errors.ts";
 import { partsOf, Skips } from "./skips.ts";
 import type { VerbContext } from "./verb-context.ts";

@@ -1,5 +1,5 @@
 import { ScheduleLookupError, SchedulerStateError } from "../../core/errors.ts";
-import { UPDATE_TRIES_MAX } from "../../core/limits.ts";
+import { UPDATE_TRIES_MAX } from "../tasks/limits.ts";
 
 export function tooManyChanges(id: string): SchedulerStateError {
   return new SchedulerStateError(

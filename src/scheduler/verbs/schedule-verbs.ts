@@ -1,5 +1,4 @@
 import { RevisionConflictError } from "../../core/errors.ts";
-import { BULK_ADD_MAX, UPDATE_TRIES_MAX } from "../../core/limits.ts";
 import { canHoldOptions, isPlain, listOf, optionError, shown, takes } from "../../core/option-errors.ts";
 import { withoutUndefined } from "../../core/without-undefined.ts";
 import type { AuditRecord } from "../../records/ledger.ts";
@@ -25,10 +24,12 @@ import type {
   ScheduleSelection,
 } from "../options/checked-options.ts";
 import { sayingWhere } from "../options/each-new-job.ts";
+import { BULK_ADD_MAX } from "../options/limits.ts";
 import type { ScheduleDefaults, ScheduleOptions } from "../options/options.ts";
 import type { NewSchedule } from "../scheduler-client.ts";
 import { outdatedText } from "../tasks/announce-tasks.ts";
 import { type KeyedPayload, keyedPayload } from "../tasks/concurrency-key.ts";
+import { UPDATE_TRIES_MAX } from "../tasks/limits.ts";
 import type { Job } from "../views/job.ts";
 import type { Page } from "../views/page.ts";
 import { type PreviewedFire, previewedFire } from "../views/previewed-fire.ts";

@@ -6,8 +6,8 @@ import {
   ScheduleLookupError,
   TaskLookupError,
 } from "../../core/errors.ts";
-import { BULK_COMMIT_MAX, REFUSALS_MAX } from "../../core/limits.ts";
 import type { BulkRefusal, SkippedJobs } from "../commands/commands.ts";
+import { BULK_COMMIT_MAX, REFUSALS_MAX } from "./limits.ts";
 
 /** The errors that are about one schedule or job. */
 const KNOWN = [

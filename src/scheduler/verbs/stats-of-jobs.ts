@@ -1,10 +1,10 @@
 import { durationOf } from "../../core/duration.ts";
-import { STATS_BUCKETS_MAX } from "../../core/limits.ts";
 import { optionError } from "../../core/option-errors.ts";
 import { instantOf } from "../../core/temporal.ts";
 import { compareTexts } from "../../core/text.ts";
 import { DAY_MS, HOUR_MS, type StatsFacts, StatsSum } from "../../records/stats.ts";
 import type { DataStore, StatsFilter } from "../../stores/data-store.ts";
+import { STATS_BUCKETS_MAX } from "../../stores/shared/limits.ts";
 import type { StatsRequest } from "../options/checked-options.ts";
 import { Stats, StatsBucket, type StatsReport, type StatsSeries } from "../views/stats.ts";
 

@@ -1,10 +1,10 @@
 import { durationOf, durationOrNull } from "../../core/duration.ts";
 import { printAsJSON } from "../../core/inspect.ts";
-import { SNOOZES_MAX_DEFAULT } from "../../core/limits.ts";
 import { instantOrNull, type Temporal } from "../../core/temporal.ts";
 import { TASK_FIELDS } from "../../records/fields/task.ts";
 import { type Labels, type Metadata, NO_LABELS, type RunOverlapPolicy } from "../../records/policies.ts";
 import type { TaskRecord } from "../../records/task.ts";
+import { SNOOZES_MAX_DEFAULT } from "../options/limits.ts";
 import { jsonOf } from "./json-of.ts";
 import { retryOf, type TaskRetry } from "./retry.ts";
 

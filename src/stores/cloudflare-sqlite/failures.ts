@@ -22,7 +22,7 @@ const EXHAUSTED = /exceeded its (CPU time|memory) limit/i;
 const SPENT = /too many (subrequests|API requests)/i;
 const FULL = /exceeded maximum DB size|maximum account storage/i;
 
-/** What an error of SQLite within workerd means for the next commit. */
+/** What an error of SQLite within workerd means for what to do next. */
 export function cloudflareFailureKind(error: unknown): FailureKind {
   if (error instanceof TooLargeRecord) return "tooLarge";
   const kind = sqliteFailureKind(error);

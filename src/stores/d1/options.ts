@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { checker, durationMs, hasMethods, objectOf } from "../../core/check.ts";
 import type { Duration } from "../../core/duration.ts";
 import { cloudflareEntries, wrongArgument } from "../cloudflare-sqlite/options.ts";
-import { REMOTE_TIMEOUT_MS_DEFAULT } from "../sql/bounds.ts";
+import { REMOTE_TIMEOUT_MS_DEFAULT } from "../sql/limits.ts";
 import { type CheckedSharedOptions, SHARED_SYNONYMS, type SharedStoreOptions } from "../sql/store-options.ts";
 import type { D1Binding } from "./binding.ts";
 

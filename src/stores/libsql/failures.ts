@@ -18,7 +18,7 @@ const CONNECTION_CODES = new Set([
   "UNKNOWN",
 ]);
 
-/** What an error of a libSQL client means for the next commit. */
+/** What an error of a libSQL client means for what to do next. */
 export function failureKind(error: unknown): FailureKind {
   const code = codeOf(error);
   if (code === "RESPONSE_TOO_LARGE" || isTooLarge(code, messageOf(error))) return "tooLarge";

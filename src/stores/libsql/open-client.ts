@@ -1,6 +1,6 @@
 import { toDurationMs } from "../../core/duration.ts";
 import { StoreUnavailableError } from "../../core/errors.ts";
-import { SYNCHRONOUS_BUSY_WAIT_MS } from "../sql/sqlite/bounds.ts";
+import { SYNCHRONOUS_BUSY_WAIT_MS } from "../sql/sqlite/limits.ts";
 import { databaseKind } from "./address.ts";
 import type { LibsqlClient } from "./client.ts";
 import type { LibsqlUrlConnection } from "./connection-options.ts";

@@ -3,7 +3,7 @@ import { type Checker, checker, durationMs, namesOf, objectOf, oneOf } from "../
 import type { Duration } from "../../core/duration.ts";
 import { once } from "../../core/once.ts";
 import { mustBe } from "../../core/option-errors.ts";
-import { REMOTE_TIMEOUT_MS_DEFAULT } from "../sql/bounds.ts";
+import { REMOTE_TIMEOUT_MS_DEFAULT } from "../sql/limits.ts";
 import {
   type CheckedSharedOptions,
   SHARED_SYNONYMS,

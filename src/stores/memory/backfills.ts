@@ -1,7 +1,7 @@
-import { BACKFILL_KEPT_MS } from "../../core/limits.ts";
 import type { BackfillRecord } from "../../records/backfill.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { BackfillCommit, BackfillRequest, BackfillState } from "../data-store.ts";
+import { BACKFILL_KEPT_MS } from "../shared/limits.ts";
 import { addJobs, withHolds } from "./additions.ts";
 import { emptyNotes, type Tables } from "./ends-of-jobs.ts";
 import { frozenCopy } from "./frozen-copies.ts";

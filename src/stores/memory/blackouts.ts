@@ -1,8 +1,8 @@
-import { BLACKOUT_KEPT_MS, BLACKOUTS_MAX } from "../../core/limits.ts";
 import { compareTexts } from "../../core/text.ts";
 import type { BlackoutRecord } from "../../records/blackout.ts";
 import type { BlackoutAddition, BlackoutAdditionReport, BlackoutList } from "../contract/blackout-types.ts";
 import { blackoutChange } from "../shared/blackouts.ts";
+import { BLACKOUT_KEPT_MS, BLACKOUTS_MAX } from "../shared/limits.ts";
 import { frozenCopy } from "./frozen-copies.ts";
 
 /** The blackouts of a memory store. */

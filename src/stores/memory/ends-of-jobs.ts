@@ -1,4 +1,3 @@
-import { MISSED_PER_COMMIT_MAX, OVERLAP_JOBS_PER_PLAN_MAX } from "../../core/limits.ts";
 import type { JobRecord } from "../../records/job.ts";
 import { type JobResultRecord, withKeptFacts } from "../../records/job-result.ts";
 import { isFailure, type JobOutcome } from "../../records/policies.ts";
@@ -13,6 +12,7 @@ import type {
   RecoveredJob,
 } from "../data-store.ts";
 import { endedWithoutRun, type OutcomeWithoutRun } from "../shared/added-and-ended-jobs.ts";
+import { MISSED_PER_COMMIT_MAX, OVERLAP_JOBS_PER_PLAN_MAX } from "../shared/limits.ts";
 import type { Chains } from "./dependencies.ts";
 import { isMissed, type JobEntry, moveTo } from "./entries-of-jobs-and-tasks.ts";
 import { admittedJob, type Flow } from "./flow-control.ts";

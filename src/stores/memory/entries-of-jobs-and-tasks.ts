@@ -1,9 +1,9 @@
-import { TURNS_AHEAD_MAX } from "../../core/limits.ts";
 import type { Mutable } from "../../core/mutable.ts";
 import { compareKeys } from "../../core/text.ts";
 import { hasMissedStart, type JobRecord } from "../../records/job.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type { PauseFacts } from "../shared/pauses.ts";
+import { TURNS_AHEAD_MAX } from "./limits.ts";
 import { FairQueues, TokenBucket } from "./rates-and-fairness.ts";
 import { SortedList } from "./sorted-list.ts";
 

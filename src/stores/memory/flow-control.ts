@@ -1,7 +1,7 @@
-import { CLOCK_TOLERANCE_MS } from "../../core/limits.ts";
 import type { JobRecord } from "../../records/job.ts";
 import type { TaskRecord } from "../../records/task.ts";
 import type { AdmittedJob, TaskPause } from "../data-store.ts";
+import { CLOCK_TOLERANCE_MS } from "../shared/limits.ts";
 import type { PauseFacts } from "../shared/pauses.ts";
 import { isBlockedByLimiter, type JobEntry, KeyLimiter, moveTo, type TaskEntry } from "./entries-of-jobs-and-tasks.ts";
 import { FairQueues } from "./rates-and-fairness.ts";
@@ -34,7 +34,7 @@ export class Flow {
     return this.#admitting.first?.admitsAt ?? Number.POSITIVE_INFINITY;
   }
 
-  beginStep(): void {
+  beginCommit(): void {
     this.#commit++;
     this.#admitted = [];
   }

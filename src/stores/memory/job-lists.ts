@@ -1,10 +1,10 @@
-import { SORTED_JOBS_MAX } from "../../core/limits.ts";
 import { compareTexts } from "../../core/text.ts";
 import { backfillIdOf } from "../../records/backfill.ts";
 import type { JobRecord } from "../../records/job.ts";
 import { hasLabels } from "../../records/policies.ts";
 import type { JobFilter, RecordPage, StoreInspection, TaskBacklog } from "../data-store.ts";
 import { isFound, jobCursor, readJobCursor, tooManyToSort } from "../shared/cursors-and-search.ts";
+import { SORTED_JOBS_MAX } from "../shared/limits.ts";
 import type { Tables } from "./ends-of-jobs.ts";
 import { inOrderOfIds, isBlocked, type JobEntry, recordOf } from "./entries-of-jobs-and-tasks.ts";
 import { merged, pageOf } from "./list-pages.ts";

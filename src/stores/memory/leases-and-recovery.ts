@@ -104,7 +104,7 @@ export function extendLeases(tables: Tables, extension: LeaseExtension): LeaseEx
   return { lost, cancelRequested };
 }
 
-/** Writes a commit of a leased job, and extends its lease. */
+/** Writes a step of a leased job, and extends its lease. */
 export function saveJobStep({ jobs, queues, steps }: Tables, save: JobStepSave): JobStepReport {
   const { now, jobId, fence, schedulerId, until } = save;
   const entry = jobs.find(jobId);

@@ -1,4 +1,3 @@
-import { CHANGES_KEPT_MAX, LEDGER_MEMORY_COUNT_MAX, LEDGER_SCAN_MAX, STATS_AGE_MS_MAX } from "../../core/limits.ts";
 import { withoutUndefined } from "../../core/without-undefined.ts";
 import type { JobRecord } from "../../records/job.ts";
 import { type JobResultRecord, skipReasonOf } from "../../records/job-result.ts";
@@ -23,10 +22,12 @@ import type {
 import type { StatsCounts, StatsFilter } from "../contract/stats-types.ts";
 import type { OverlapReport, RestoredHistory, TaskPauseRequest } from "../data-store.ts";
 import { occurrenceCursor, readOccurrenceCursor } from "../shared/cursors-and-search.ts";
+import { CHANGES_KEPT_MAX, LEDGER_SCAN_MAX, STATS_AGE_MS_MAX } from "../shared/limits.ts";
 import { changeOf } from "../shared/schedule-changes.ts";
 import { recordOf } from "./entries-of-jobs-and-tasks.ts";
 import { frozenCopy } from "./frozen-copies.ts";
 import { type Coalesced, History } from "./history-of-schedule.ts";
+import { LEDGER_MEMORY_COUNT_MAX } from "./limits.ts";
 import { pageOf } from "./list-pages.ts";
 import type { Notices } from "./notices.ts";
 import type { Queues } from "./queues-and-acquisition.ts";

@@ -1,5 +1,5 @@
-import { PAGE_BYTES_MAX } from "../../core/limits.ts";
 import type { RecordPage } from "../data-store.ts";
+import { PAGE_BYTES_MAX } from "../shared/limits.ts";
 import { sizeOf } from "../shared/size-of.ts";
 import { SortedList } from "./sorted-list.ts";
 

@@ -1,5 +1,5 @@
-import { JOB_LOGS_MAX } from "../../core/limits.ts";
 import type { JobLogRecord } from "../../records/job-log.ts";
+import { JOB_LOGS_MAX } from "../shared/limits.ts";
 import { frozenCopy } from "./frozen-copies.ts";
 
 /** The logs of the jobs of a memory store, by job and fence. */

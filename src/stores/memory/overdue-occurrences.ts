@@ -1,14 +1,14 @@
-import {
-  OVERDUE_CHECKED_PER_COMMIT_MAX,
-  OVERDUE_RAISED_PER_COMMIT_MAX,
-  OVERDUE_SHOWN_MAX,
-  RESOLVED_OVERDUE_KEPT_MS,
-} from "../../core/limits.ts";
 import { compareTexts } from "../../core/text.ts";
 import type { OverdueEnd, OverdueKind, OverdueRecord } from "../../records/overdue.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { OverdueReport, SeenOverdue } from "../contract/look-types.ts";
 import type { CommitRequest, StoreInspection } from "../data-store.ts";
+import {
+  OVERDUE_CHECKED_PER_COMMIT_MAX,
+  OVERDUE_RAISED_PER_COMMIT_MAX,
+  OVERDUE_SHOWN_MAX,
+  RESOLVED_OVERDUE_KEPT_MS,
+} from "../shared/limits.ts";
 import { isMissed, type JobEntry } from "./entries-of-jobs-and-tasks.ts";
 import type { MemoryLedger } from "./ledger.ts";
 import type { Notices } from "./notices.ts";

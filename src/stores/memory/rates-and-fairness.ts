@@ -1,5 +1,5 @@
-import { CLOCK_TOLERANCE_MS } from "../../core/limits.ts";
 import type { RateLimit } from "../../records/policies.ts";
+import { CLOCK_TOLERANCE_MS } from "../shared/limits.ts";
 
 // What a key limiter counts with: the *tokens* of a `rateLimit`, and the *virtual times* of a fair task.
 

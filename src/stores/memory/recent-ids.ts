@@ -1,4 +1,4 @@
-import { TOMBSTONE_MS, TOMBSTONES_MAX } from "../../core/limits.ts";
+import { TOMBSTONE_MS, TOMBSTONES_MAX } from "../shared/limits.ts";
 
 /** Says how long a memory store remembers ids. */
 export class RecentIds {

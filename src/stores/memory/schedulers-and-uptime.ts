@@ -1,15 +1,15 @@
+import type { Mutable } from "../../core/mutable.ts";
+import { compareTexts } from "../../core/text.ts";
+import type { UptimeRecord } from "../../records/ledger.ts";
+import { type SchedulerProfile, type SchedulerRecord, UNKNOWN_PROFILE } from "../../records/scheduler.ts";
+import type { Heartbeat, LeaseSurrender } from "../data-store.ts";
 import {
   CLOCK_TOLERANCE_MS,
   DEAD_SCHEDULER_MS,
   HEARTBEATS_MAX,
   TICK_GAP_MS_MAX,
   UPTIMES_PER_ANSWER_MAX,
-} from "../../core/limits.ts";
-import type { Mutable } from "../../core/mutable.ts";
-import { compareTexts } from "../../core/text.ts";
-import type { UptimeRecord } from "../../records/ledger.ts";
-import { type SchedulerProfile, type SchedulerRecord, UNKNOWN_PROFILE } from "../../records/scheduler.ts";
-import type { Heartbeat, LeaseSurrender } from "../data-store.ts";
+} from "../shared/limits.ts";
 import { frozenCopy } from "./frozen-copies.ts";
 
 // What a memory store knows of schedulers. An *instance* (`instanceId`) is one run of a scheduler, whose *identity*

@@ -1,4 +1,3 @@
-import { PAUSES_ENDED_PER_COMMIT_MAX } from "../../core/limits.ts";
 import type { Mutable } from "../../core/mutable.ts";
 import { compareTexts, orderKey } from "../../core/text.ts";
 import { withoutUndefined } from "../../core/without-undefined.ts";
@@ -37,6 +36,7 @@ import type {
 } from "../data-store.ts";
 import { readScheduleCursor, scheduleCursor } from "../shared/cursors-and-search.ts";
 import { additionChange, isDeclaredAs, keptDeclaration } from "../shared/declarations.ts";
+import { PAUSES_ENDED_PER_COMMIT_MAX } from "../shared/limits.ts";
 import { pauseFacts, reasonOfFailures } from "../shared/pauses.ts";
 import type { Notes } from "./ends-of-jobs.ts";
 import { inOrderOfIds } from "./entries-of-jobs-and-tasks.ts";

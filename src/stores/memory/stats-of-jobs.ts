@@ -1,8 +1,8 @@
-import { STATS_COUNTS_SEEN_MAX, STATS_MEMORY_COUNTS_MAX } from "../../core/limits.ts";
 import { compareTexts } from "../../core/text.ts";
 import type { JobResultRecord } from "../../records/job-result.ts";
 import { cellsOf, DAY_HOURS, dayOf, FIRST_ENDED_CELL, HOUR_MS, hourOf } from "../../records/stats.ts";
 import type { StatsCount, StatsCounts, StatsFilter } from "../contract/stats-types.ts";
+import { STATS_COUNTS_SEEN_MAX, STATS_MEMORY_COUNTS_MAX } from "../shared/limits.ts";
 
 type Cells = Map<number, number>;
 

@@ -1,6 +1,6 @@
-import { CLOCK_TOLERANCE_MS, TOMBSTONE_MS } from "../../core/limits.ts";
 import { compareTexts } from "../../core/text.ts";
 import type { NewJobRecord } from "../../records/job.ts";
+import { CLOCK_TOLERANCE_MS, TOMBSTONE_MS } from "../shared/limits.ts";
 import { RecentIds } from "./recent-ids.ts";
 import { SortedList } from "./sorted-list.ts";
 

@@ -4,7 +4,7 @@ import type { Duration } from "../../core/duration.ts";
 import { once } from "../../core/once.ts";
 import { isPlain } from "../../core/option-errors.ts";
 import { postgresUrl } from "../../core/postgres-address.ts";
-import { REMOTE_TIMEOUT_MS_DEFAULT } from "../sql/bounds.ts";
+import { REMOTE_TIMEOUT_MS_DEFAULT } from "../sql/limits.ts";
 import {
   type CheckedSharedOptions,
   SHARED_SYNONYMS,

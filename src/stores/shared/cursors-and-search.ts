@@ -1,6 +1,6 @@
 import type { OptionsError } from "../../core/errors.ts";
-import { SORTED_JOBS_MAX } from "../../core/limits.ts";
 import { optionError } from "../../core/option-errors.ts";
+import { SORTED_JOBS_MAX } from "./limits.ts";
 
 /** The error for a cursor that no page of this list, filter and order gave. @param call such as `getJobs()` */
 export function wrongCursor(call: string): Error {

@@ -1,10 +1,10 @@
 import * as v from "valibot";
 import { durationMs, objectOf, wholeNumber } from "../../core/check.ts";
 import type { Duration } from "../../core/duration.ts";
-import { LEDGER_AGE_MS_DEFAULT, LEDGER_AGE_MS_MIN, LEDGER_COUNT_DEFAULT, LEDGER_COUNT_MAX } from "../../core/limits.ts";
 import { once } from "../../core/once.ts";
 import { isPlain, mustBe, shown } from "../../core/option-errors.ts";
 import type { LedgerLimits } from "../contract/ledger-types.ts";
+import { LEDGER_AGE_MS_DEFAULT, LEDGER_AGE_MS_MIN, LEDGER_COUNT_DEFAULT, LEDGER_COUNT_MAX } from "./limits.ts";
 
 /**
  * How much a store remembers of what became of the fire times of its schedules.

@@ -92,4 +92,5 @@ export function unknownParents(ids: readonly string[]): StoreRefusedError {
   return error;
 }
 
+/** Most unknown parents that an error names, so that it stays readable. */
 const SHOWN_MAX = 10;

@@ -1,8 +1,8 @@
-import { CLOCK_TOLERANCE_MS } from "../../core/limits.ts";
 import { SCHEDULE_OPTIONS } from "../../records/fields/schedule.ts";
 import type { AuditRecord, ScheduleChangeRecord, ScheduleState, Skip } from "../../records/ledger.ts";
 import type { ScheduleRecord } from "../../records/schedule.ts";
 import type { ScheduleChanges } from "../data-store.ts";
+import { CLOCK_TOLERANCE_MS } from "./limits.ts";
 import { pauseFacts } from "./pauses.ts";
 
 // What a change of a schedule leaves in a ledger. Pure, so that all stores say the same.

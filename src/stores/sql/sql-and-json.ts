@@ -1,7 +1,7 @@
 import { StoreUnavailableError } from "../../core/errors.ts";
 import type { Metadata } from "../../records/policies.ts";
-import { PARAMETER_BYTES_MAX } from "./bounds.ts";
 import type { Row } from "./driver/driver-and-failures.ts";
+import { PARAMETER_BYTES_MAX } from "./limits.ts";
 
 /** SQL of a column that holds JSON, or of `otherwise` in a damaged row, because one damaged row must not make the text
  *  of all rows unreadable. SQLite's functions of JSON end at a NUL, and pass over what stands behind it. */

@@ -14,7 +14,7 @@ import {
   RETRY_PAUSE_MS_MAX,
   type RetryLimits,
   TABLE_PREFIX_LENGTH_MAX,
-} from "./bounds.ts";
+} from "./limits.ts";
 
 // The options that the stores on SQLite's SQL share.
 

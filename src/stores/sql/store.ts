@@ -16,7 +16,6 @@ import type { LedgerLimits } from "../contract/ledger-types.ts";
 import type { ZoneRulesStore } from "../contract/zone-rules-types.ts";
 import type * as contract from "../data-store.ts";
 import { LEDGER_DEFAULT } from "../shared/ledger-option.ts";
-import { REMOTE_TIMEOUT_MS_DEFAULT, type RetryLimits } from "./bounds.ts";
 import { CleanUp } from "./commit/clean-up.ts";
 import { SqlCommits } from "./commit/commits.ts";
 import type { Schema, SqlDialect } from "./dialect.ts";
@@ -31,6 +30,7 @@ import { SqlLeases } from "./jobs/leases-and-heartbeats.ts";
 import { readLogs } from "./jobs/logs-of-jobs.ts";
 import { SqlResults } from "./jobs/results.ts";
 import { SqlJobSteps } from "./jobs/steps-of-jobs.ts";
+import { REMOTE_TIMEOUT_MS_DEFAULT, type RetryLimits } from "./limits.ts";
 import { inspect } from "./lists/inspection.ts";
 import { hasLabelled } from "./lists/label-index.ts";
 import { SqlBlackouts } from "./schedules/blackouts.ts";
@@ -38,7 +38,7 @@ import { SqlSchedules } from "./schedules/schedule-commands-and-lists.ts";
 import { SqlZoneRules } from "./schedules/zone-rules.ts";
 import { LateTriggers } from "./schema/late-triggers.ts";
 
-/** Options of every store on SQLite. */
+/** Options of every store on SQL. */
 export interface SqlDataStoreOptions {
   /** The name of the database in errors; it must hold no token. Default: `"the database"`. */
   readonly where?: string | undefined;

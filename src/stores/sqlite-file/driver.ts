@@ -1,7 +1,7 @@
 import type { StoreUnavailableError } from "../../core/errors.ts";
 import { EMPTY_LOG, type Row, type SqlDriver, type SqlStatement } from "../sql/driver/driver-and-failures.ts";
-import { SYNCHRONOUS_BUSY_WAIT_MS } from "../sql/sqlite/bounds.ts";
 import { connectionSettings, FILE_MODE, sqliteFailureKind } from "../sql/sqlite/driver/driver-and-failures.ts";
+import { SYNCHRONOUS_BUSY_WAIT_MS } from "../sql/sqlite/limits.ts";
 import type { FileDatabase, FileStatement, OpenDatabase } from "./database.ts";
 import { FileVersion } from "./file-version.ts";
 

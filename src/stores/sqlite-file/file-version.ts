@@ -2,7 +2,7 @@ import { StoreUnavailableError } from "../../core/errors.ts";
 import { fileIdentity, fileMark } from "../../core/host.ts";
 import { timerHost } from "../../core/timer-host.ts";
 import type { Row, SqlStatement } from "../sql/driver/driver-and-failures.ts";
-import { CHANGE_SIGN_MS, FILE_CHECK_MS, VERSION_UNASKED_MS_MAX } from "../sql/sqlite/bounds.ts";
+import { CHANGE_SIGN_MS, FILE_CHECK_MS, VERSION_UNASKED_MS_MAX } from "../sql/sqlite/limits.ts";
 
 const PATH: SqlStatement = { sql: "SELECT file FROM pragma_database_list WHERE name = 'main'", args: [] };
 const VERSION: SqlStatement = { sql: "PRAGMA data_version", args: [] };

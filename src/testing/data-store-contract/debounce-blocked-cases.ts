@@ -13,10 +13,10 @@ export const debounceBlockedCases: readonly DataStoreCase[] = [
       const store = await open();
       await store.addJobs([debounced(T0, { id: "a", payload: "1" })]);
       const due = T0 + WAIT_MS;
-      const blocked = present((await take(store, { now: due })).acquired[0], "the job is acquired");
+      const held = present((await take(store, { now: due })).acquired[0], "the job is acquired");
       const [second] = await store.addJobs([debounced(due, { id: "b", payload: "2" })]);
       equal([second?.job.id, second?.isNew], ["b", true], "the answer while the first runs");
-      await putBack(store, blocked, how, due);
+      await putBack(store, held, how, due);
       const [third] = await store.addJobs([debounced(due + 1, { id: "c", payload: "3" })]);
       equal([third?.job.id, third?.isNew], ["b", false], "the answer while the first waits");
       equal(

@@ -81,9 +81,9 @@ export const debounceRepetitionCases: readonly DataStoreCase[] = [
       await store.addJobs([debounced(T0, { id: "a", payload: "1", resultExpirationMs })]);
       await store.addJobs([second]);
       const now = T0 + 1 + WAIT_MS;
-      const blocked = present((await take(store, { now })).acquired[0], "the job");
-      equal(await store.addJobs([second]), [{ job: blocked, isNew: false }], "the answer while it runs");
-      await release(store, [finish(blocked, { expiresAt: now + resultExpirationMs })], { now });
+      const held = present((await take(store, { now })).acquired[0], "the job");
+      equal(await store.addJobs([second]), [{ job: held, isNew: false }], "the answer while it runs");
+      await release(store, [finish(held, { expiresAt: now + resultExpirationMs })], { now });
       await store.addJobs([debounced(now, { id: "c" })]);
       equal(
         (await store.addJobs([second])).map(({ job, isNew, hasEnded }) => [job.id, isNew, hasEnded]),

@@ -1,5 +1,5 @@
-import { FAILURE_KEPT_MS } from "../../core/limits.ts";
 import type { JobRecord } from "../../records/job.ts";
+import { FAILURE_KEPT_MS } from "../../records/limits.ts";
 import { isFailure, JOB_OUTCOMES } from "../../records/policies.ts";
 import type { ScheduleFailure } from "../../records/schedule-failure.ts";
 import type { DataStore } from "../../stores/data-store.ts";

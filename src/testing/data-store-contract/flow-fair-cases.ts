@@ -281,11 +281,11 @@ export const flowFairCases: readonly DataStoreCase[] = [
         keys.flatMap((key, index) => backlog(key, index === 0 ? 500 : 20)),
       );
       const order: (string | undefined)[] = [];
-      let blocked: readonly JobRecord[] = [];
+      let held: readonly JobRecord[] = [];
       for (let commits = 0; order.length < 1000 && commits < 1000; commits++) {
-        const releases = blocked.map((job) => finish(job, { expiresAt: T0 }));
-        blocked = (await take(store, { limit: 20, releases })).acquired;
-        order.push(...blocked.map(({ concurrencyKey }) => concurrencyKey));
+        const releases = held.map((job) => finish(job, { expiresAt: T0 }));
+        held = (await take(store, { limit: 20, releases })).acquired;
+        order.push(...held.map(({ concurrencyKey }) => concurrencyKey));
       }
       const counts = keys.map((key) => countOf(key, order));
       isTrue(Math.min(...counts) >= 7 && Math.max(...counts) <= 13, `the turns are ${counts.join()}`);

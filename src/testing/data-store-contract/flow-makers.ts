@@ -54,15 +54,15 @@ export function unpause(store: DataStore, fields: Partial<TaskPauseRequest> = {}
  */
 export async function drainQueue(store: DataStore, fields: CommitFields = {}, stepsMax = 1000): Promise<JobRecord[]> {
   const all: JobRecord[] = [];
-  let blocked: readonly JobRecord[] = [];
+  let held: readonly JobRecord[] = [];
   for (let commits = 0; ; commits++) {
     isTrue(commits < stepsMax, `after ${stepsMax} commits, ${all.length} jobs were acquired, and no more are ready`);
     const { acquired, hasReady } = await take(store, {
       ...fields,
-      releases: blocked.map((job) => finish(job, { expiresAt: T0 })),
+      releases: held.map((job) => finish(job, { expiresAt: T0 })),
     });
     all.push(...acquired);
-    blocked = acquired;
+    held = acquired;
     if (acquired.length === 0 && !hasReady) return all;
   }
 }

@@ -279,12 +279,12 @@ export const flowRateCases: readonly DataStoreCase[] = [
       equal(await takenIds(store), ["a", "b", "c"], "the jobs without a key");
       await store.addJobs(["k1", "k2", "k3", "k4", "k5"].map((id) => keyed(id, "k")));
       let now = T0 + 20;
-      let blocked = (await take(store, { now })).acquired;
-      const ids = idsOf(blocked);
+      let held = (await take(store, { now })).acquired;
+      const ids = idsOf(held);
       for (; now < T0 + 60; now += 10) {
-        const report = await take(store, { now, releases: blocked.map((job) => finish(job)) });
-        blocked = report.acquired;
-        ids.push(...idsOf(blocked));
+        const report = await take(store, { now, releases: held.map((job) => finish(job)) });
+        held = report.acquired;
+        ids.push(...idsOf(held));
       }
       equal(ids, ["k1", "k2", "k3"], "the jobs of a key, one by one, until its tokens are used up");
       equal(await takenIds(store, { now: T0 + 120 }), ["k4"], "the job of the next token");

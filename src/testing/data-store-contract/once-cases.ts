@@ -289,10 +289,10 @@ export const onceCases: readonly DataStoreCase[] = [
         once(T0 + index, { id: `job-${index}` }, { key: `key-${index}` }),
       );
       await store.addJobs([...call, once(T0, { id: "lasting" }, { key: "lasting", until: T0 + 86_400_000 })]);
-      const commits = [];
+      const cleanUps = [];
       for (const now of [T0 + PER_MS + 10, T0 + 3_600_000, T0 + 3_600_000, T0 + 3_600_000]) {
         const { hasExpired } = await look(store, { now, asksForExpired: true });
-        commits.push([hasExpired, (await store.cleanup({ now, limit: 3 })).removedWindows ?? 0]);
+        cleanUps.push([hasExpired, (await store.cleanup({ now, limit: 3 })).removedWindows ?? 0]);
       }
       const expected = [
         [false, 0],
@@ -300,7 +300,7 @@ export const onceCases: readonly DataStoreCase[] = [
         [true, 2],
         [false, 0],
       ];
-      equal(commits, expected, "whether there are any to remove, and how many were removed");
+      equal(cleanUps, expected, "whether there are any to remove, and how many were removed");
       equal(
         (await store.addJobs([once(T0 + 3_600_000, { id: "x" }, { key: "lasting" })])).map(answerOf),
         [["lasting", false, false]],

@@ -1,4 +1,4 @@
-import { FAILURE_KEPT_MS } from "../../core/limits.ts";
+import { FAILURE_KEPT_MS } from "../../records/limits.ts";
 import { equal, present } from "./assert.ts";
 import { type DataStoreCase, openTwo } from "./contract-case.ts";
 import {

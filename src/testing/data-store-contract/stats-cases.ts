@@ -14,7 +14,7 @@ const HOUR_MS = 3_600_000;
 /** T0 is 8 hours later, at a whole hour. */
 const DAY_0 = T0 - 8 * HOUR_MS;
 
-/** The commits of four milliseconds, and of about two seconds. */
+/** The steps of four milliseconds, and of about two seconds. */
 const STEP_OF_4 = 10;
 const STEP_OF_2001 = 45;
 const RUN_OF_4 = STEP_OF_4 * 256;

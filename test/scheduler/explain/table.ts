@@ -23,8 +23,8 @@ const TABLE: readonly (readonly [topic: string, rows: readonly Row[]])[] = [
 
 /** Tests that `explain` is right over a store, in one of so many rows; `npm run test:matrix` takes all. */
 export function describeTable(storeName: string, makeStore: StoreMaker, every = 1): void {
-  const commit = globalThis.process?.env.ESCAPEMENT_ALL_TESTS === undefined ? every : 1;
+  const stride = globalThis.process?.env.ESCAPEMENT_ALL_TESTS === undefined ? every : 1;
   describe.each(TABLE)(`over a ${storeName}, explain tells of %s:`, (_, rows) => {
-    test.each(rows.filter((__, index) => index % commit === 0))("$name", (row) => checkRow(row, makeStore));
+    test.each(rows.filter((__, index) => index % stride === 0))("$name", (row) => checkRow(row, makeStore));
   });
 }

@@ -199,7 +199,7 @@ export const waits: readonly Row[] = [
     },
     verdict: "waiting",
     cause: { kind: "blocked", concurrencyKey: "tenant 7" },
-    says: ['held the job, whose concurrency key is "tenant 7".'],
+    says: ['blocked the job, whose concurrency key is "tenant 7".'],
   },
   {
     name: "a key that was held",
@@ -233,7 +233,7 @@ export const waits: readonly Row[] = [
     },
     verdict: "success",
     cause: { kind: "blocked", concurrencyKey: null },
-    says: ["45 min late", "Cause: the limits of the task held the job."],
+    says: ["45 min late", "Cause: the limits of the task blocked the job."],
   },
   {
     name: "a task that is paused",

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { UPTIMES_PER_ANSWER_MAX } from "../../../src/core/limits.ts";
 import type { Explanation } from "../../../src/mod.ts";
+import { UPTIMES_PER_ANSWER_MAX } from "../../../src/stores/shared/limits.ts";
 import { extend } from "../../../src/testing/data-store-contract/makers.ts";
 import { type World, worldAt } from "../explain-world.ts";
 

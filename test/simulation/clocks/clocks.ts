@@ -14,20 +14,15 @@
 
 import type { Clock } from "../../../src/core/clock.ts";
 import { SchedulerStateError } from "../../../src/core/errors.ts";
-import {
-  CLOCK_STEADY_MS,
-  CLOCK_TOLERANCE_MS,
-  DEAD_SCHEDULER_MS,
-  EARLIEST_NOW_MS,
-  LEDGER_AGE_MS_DEFAULT,
-} from "../../../src/core/limits.ts";
 import { instantOf } from "../../../src/core/temporal.ts";
 import type { JobExecutor } from "../../../src/executors/job-executor.ts";
 import { Scheduler } from "../../../src/mod.ts";
+import { CLOCK_STEADY_MS, EARLIEST_NOW_MS } from "../../../src/scheduler/firing/limits.ts";
 import type { ScheduleOptions } from "../../../src/scheduler/options/options.ts";
 import type { JobContext } from "../../../src/scheduler/scheduler-client.ts";
 import type { CommitRequest, DataStore, ScheduleUpdateRequest } from "../../../src/stores/data-store.ts";
 import { MemoryDataStore } from "../../../src/stores/memory/store.ts";
+import { CLOCK_TOLERANCE_MS, DEAD_SCHEDULER_MS, LEDGER_AGE_MS_DEFAULT } from "../../../src/stores/shared/limits.ts";
 import { VirtualClock } from "../../../src/testing/virtual-clock.ts";
 import { CronTrigger } from "../../../src/triggers/cron.ts";
 import { IntervalTrigger } from "../../../src/triggers/interval.ts";

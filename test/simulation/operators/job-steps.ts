@@ -182,7 +182,7 @@ export function jobSteps(run: OperatorRun): Operation {
     onEffect: (method, args, answer) => {
       if (method === "saveJobStep") onSave(args[0] as JobStepSave, answer as JobStepReport);
       else if (method === "addJobs") onAdditions(args[0] as readonly NewJobRecord[], answer as readonly JobAddition[]);
-      else if (method === "step") {
+      else if (method === "commit") {
         const [request, report] = [args[0] as CommitRequest, answer as CommitReport];
         onReleases(request, report);
         onAdditions(request.additions, report.additions);

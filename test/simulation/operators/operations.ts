@@ -18,7 +18,7 @@ export const OPERATORS: World = {
   hasTicks: false,
 };
 
-/** Jobs with commits, alone, because they have more to lose in a smaller world. */
+/** Jobs with steps, alone, because they have more to lose in a smaller world. */
 export const STEPS: World = {
   operations: [jobSteps],
   hasSchedules: false,

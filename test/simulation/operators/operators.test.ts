@@ -21,7 +21,7 @@ const simulateSteps = (options: SimulationOptions): Promise<SimulationReport> =>
 
 describe.each([
   { name: "operators act", only: "operators", seeds: SEEDS, run: simulateOperators },
-  { name: "jobs take commits", only: "commits", seeds: SEEDS / 2, run: simulateSteps },
+  { name: "jobs take steps", only: "steps", seeds: SEEDS / 2, run: simulateSteps },
 ])("whatever goes wrong while $name, every promise is kept", ({ only, seeds, run }) => {
   for (let first = 0; first < seeds; first += SEEDS_PER_TEST) {
     test(`seeds ${first} to ${first + SEEDS_PER_TEST - 1}`, async () => {

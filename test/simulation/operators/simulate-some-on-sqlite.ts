@@ -12,7 +12,7 @@ export function simulateOperations(options: SimulationOptions): Promise<Simulati
   return simulateSomeOnSqlite(options, OPERATORS);
 }
 
-/** Jobs with commits alone. */
+/** Jobs with steps alone. */
 export function simulateSteps(options: SimulationOptions): Promise<SimulationReport> {
   return simulateSomeOnSqlite(options, STEPS);
 }

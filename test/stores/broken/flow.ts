@@ -93,7 +93,7 @@ class HidesHolds extends MemoryDataStore {
 }
 
 /** Tells at an addition that the job is blocked, whatever the commit does then. */
-class TellsHoldsTooEarly extends MemoryDataStore {
+class TellsBlockedTooEarly extends MemoryDataStore {
   override async commit(request: Commit): Promise<Report> {
     const additions = await super.addJobs(request.additions);
     return { ...(await super.commit(request)), additions };
@@ -182,7 +182,7 @@ class CountsNoHolds extends MemoryDataStore {
 }
 
 export const brokenFlow: readonly BrokenStore[] = [
-  ...caughtBy("keys", AllowsOneTooMany, ForgetsKeysInCommits, TellsHoldsTooEarly),
+  ...caughtBy("keys", AllowsOneTooMany, ForgetsKeysInCommits, TellsBlockedTooEarly),
   ...caughtBy("limits of keys", KeepsFirstLimits, ForgetsKeysOfSchedules, HidesHolds, HidesAdmissions),
   ...caughtBy("rates", AllowsLargerBursts, IsTooSlow, ForgetsTokens, PaysTwice),
   ...caughtBy("turns", ServesTheOldest),

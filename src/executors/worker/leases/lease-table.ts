@@ -1,4 +1,4 @@
-import { ID_LENGTH_MAX } from "../../../core/limits.ts";
+import { ID_LENGTH_MAX } from "../../../records/limits.ts";
 
 /** A lease in a {@link LeaseTable}. */
 export interface TableLease {

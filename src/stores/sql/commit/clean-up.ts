@@ -1,17 +1,11 @@
-import {
-  BACKFILL_KEPT_MS,
-  DEAD_SCHEDULER_MS,
-  STATS_AGE_MS_MAX,
-  STEPS_CHECKED_EVERY_MS,
-  TOMBSTONE_MS,
-} from "../../../core/limits.ts";
 import { hourOf } from "../../../records/stats.ts";
 import type { LedgerLimits } from "../../contract/ledger-types.ts";
 import type { CleanupReport } from "../../data-store.ts";
+import { BACKFILL_KEPT_MS, DEAD_SCHEDULER_MS, STATS_AGE_MS_MAX, TOMBSTONE_MS } from "../../shared/limits.ts";
 import type { Statements } from "../all-statements.ts";
-import { CHANGES_SEEN_PER_CLEANUP_MAX, COUNTS_REMOVED_PER_CLEANUP_MAX } from "../bounds.ts";
 import { type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import { trimHistories } from "../history/history-writes.ts";
+import { CHANGES_SEEN_PER_CLEANUP_MAX, COUNTS_REMOVED_PER_CLEANUP_MAX, STEPS_CHECKED_EVERY_MS } from "../limits.ts";
 import { cleaningBlackouts } from "../schedules/blackouts.ts";
 import { idsOf, numberOrNull } from "../sql-and-json.ts";
 
@@ -29,7 +23,7 @@ export class CleanUp {
 
   statements({ now, limit }: { readonly now: number; readonly limit: number }): SqlStatement[] {
     const { removeExpired, countChanges, removeExhausted, removeStamps, removeDead, removeWindows } = this.#statements;
-    const { markForgotten, removeIdle, removeBackfills, putOffSteps, removeCommits, hasMoreSteps } = this.#statements;
+    const { markForgotten, removeIdle, removeBackfills, putOffSteps, removeSteps, hasMoreSteps } = this.#statements;
     return [
       ...(this.#changes?.statements({ now, limit }) ?? []),
       statement(removeExpired, now, limit),
@@ -40,7 +34,7 @@ export class CleanUp {
       statement(removeWindows, now - TOMBSTONE_MS, limit),
       statement(countChanges),
       statement(putOffSteps, now, now + STEPS_CHECKED_EVERY_MS),
-      statement(removeCommits, now),
+      statement(removeSteps, now),
       statement(hasMoreSteps, now),
       statement(markForgotten, now),
       statement(removeIdle, now, limit),
@@ -60,11 +54,11 @@ export class CleanUp {
   /** What the statements did, by their answers. */
   report(results: readonly Row[][]): CleanupReport {
     const answers = this.#changes?.seen(results) ?? results;
-    const [, expired, exhausted, , , , windows, , , commits, , , , , , , , runs, , skips, trim, , counts] = answers;
+    const [, expired, exhausted, , , , windows, , , steps, , , , , , , , runs, , skips, trim, , counts] = answers;
     const removedWindows = numberOrNull(windows, "changes") ?? 0;
     const removedOccurrences = (numberOrNull(runs, "changes") ?? 0) + (numberOrNull(skips, "changes") ?? 0);
     const hasMoreCounts = numberOrNull(counts, "changes") === COUNTS_REMOVED_PER_CLEANUP_MAX;
-    const hasMore = hasMoreCounts || [trim, commits].some((rows) => numberOrNull(rows, "has_more") === 1);
+    const hasMore = hasMoreCounts || [trim, steps].some((rows) => numberOrNull(rows, "has_more") === 1);
     return {
       removedResults: numberOrNull(expired, "changes") ?? 0,
       removedScheduleIds: idsOf(exhausted),

@@ -1,7 +1,6 @@
 import type { JobRecord } from "../../../records/job.ts";
 import type { CommitReport, CommitRequest, LookReport, LookRequest } from "../../data-store.ts";
 import type { Statements } from "../all-statements.ts";
-import { ACQUIRED_BYTES_MAX, CHAINED_COMMITS_MAX, RECOVERIES_PER_COMMIT_MAX } from "../bounds.ts";
 import type { Schema, SqlTexts } from "../dialect.ts";
 import type { Connection } from "../driver/connection.ts";
 import { type Answers, Batch, type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
@@ -21,6 +20,7 @@ import {
   recoveryReport,
 } from "../jobs/recovery-and-cancellation.ts";
 import { Releases } from "../jobs/releases.ts";
+import { ACQUIRED_BYTES_MAX, CHAINED_COMMITS_MAX, RECOVERIES_PER_COMMIT_MAX } from "../limits.ts";
 import {
   comparableSchedules,
   comparableTasks,
@@ -34,7 +34,7 @@ import { jsonArray, numberOrNull } from "../sql-and-json.ts";
 import type { CleanUp } from "./clean-up.ts";
 import { endedPausesOf, endingPausesOf, pausedSchedulesOf, pausingFailing } from "./pause-ends.ts";
 
-interface StepParts {
+interface CommitParts {
   readonly statements: Statements;
   readonly lookStatement: SqlTexts["lookStatement"];
   readonly flow: FlowState;
@@ -54,7 +54,7 @@ export class SqlCommits {
   #chainedCommits = 0;
   readonly #overdueChecks = new OverdueChecks();
 
-  constructor(connection: Connection, schema: Schema, { statements, lookStatement, flow, cleanUp }: StepParts) {
+  constructor(connection: Connection, schema: Schema, { statements, lookStatement, flow, cleanUp }: CommitParts) {
     this.#connection = connection;
     this.#schema = schema;
     this.#flow = flow;
@@ -150,9 +150,9 @@ export class SqlCommits {
     const context = { ...this.#context, boundsBytes: this.#isHeavy || !this.#context.isLocal };
     const { flow, hasAccounts } = this.#flow;
     const overdueLeftOut = request.overdue === true ? this.#overdueChecks.next() : 0;
-    const make = (isRepetition: boolean): StepTry => {
+    const make = (isRepetition: boolean): CommitTry => {
       const exactly = isExact || isRepetition;
-      return new StepTry(context, request, {
+      return new CommitTry(context, request, {
         isExact: exactly,
         isRepetition,
         flow,
@@ -201,7 +201,7 @@ export class SqlCommits {
 }
 
 /** How the batch of a commit is made. */
-interface StepForm {
+interface CommitForm {
   /** Whether the batch checks its releases one by one. Otherwise guards undo the whole batch when one release does not
    *  count. */
   readonly isExact: boolean;
@@ -228,7 +228,7 @@ export interface CommitContext {
 }
 
 /** One try of a commit, as statements. */
-class StepTry {
+class CommitTry {
   readonly #request: CommitRequest;
   readonly #looks: Looks;
   readonly #cleanUp: CleanUp;
@@ -266,7 +266,7 @@ class StepTry {
   constructor(
     context: CommitContext,
     request: CommitRequest,
-    { isExact, isRepetition, flow, hasAccounts, resolves, overdueLeftOut }: StepForm,
+    { isExact, isRepetition, flow, hasAccounts, resolves, overdueLeftOut }: CommitForm,
   ) {
     const { statements } = context;
     const endsMissed = request.endsMissed === true;

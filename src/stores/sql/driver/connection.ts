@@ -10,7 +10,7 @@ import {
   REQUEST_BYTES_MAX,
   RETRY_DEFAULTS,
   type RetryLimits,
-} from "../bounds.ts";
+} from "../limits.ts";
 import { bytesOf } from "../sql-and-json.ts";
 import {
   EMPTY_LOG,
@@ -34,8 +34,9 @@ export interface ConnectionOptions {
   readonly trips?: TripCount;
 }
 
-/** Numbers in a row of a probe, which is some 128 KiB, and most rows of one: D1 writes rows of 2 MB. */
+/** Numbers in a row of a probe, which is some 128 KiB. */
 const PROBE_NUMBERS = 8000;
+/** Most rows of a probe: together they are as large as the largest row of D1, which is 2 MB. */
 const PROBE_ROWS_MAX = 16;
 
 /** What a write does, in errors. */

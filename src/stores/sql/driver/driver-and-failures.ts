@@ -90,7 +90,7 @@ export interface SqlDriver {
 }
 
 /**
- * What a failure means for the next commit. Nothing was written; only with `connection` that is unknown.
+ * What a failure means for what to do next. Nothing was written; only with `connection` that is unknown.
  * - `busy`: others hold the lock; worth repeating.
  * - `connection`: the answer is lost, and it is unknown whether the statements took effect; worth repeating.
  * - `unavailable`: the database itself does not work (a full disk, no permission, damage, a wrong token). Repeating at

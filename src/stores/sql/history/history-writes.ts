@@ -2,8 +2,8 @@ import { type JobResultRecord, type KeptJob, skipReasonOf } from "../../../recor
 import type { OccurrenceRunRecord } from "../../../records/ledger.ts";
 import type { LedgerLimits } from "../../contract/ledger-types.ts";
 import type { RestoredHistory } from "../../contract/restore-types.ts";
-import { TRIM_DAILY_MS, TRIM_HOURLY_MS } from "../bounds.ts";
 import { type SqlStatement, statement } from "../driver/driver-and-failures.ts";
+import { TRIM_DAILY_MS, TRIM_HOURLY_MS } from "../limits.ts";
 import { instantKey, memberParameters, rowParameters } from "../sql-and-json.ts";
 
 /** Part of the statements of a store with a ledger, or without one. */

@@ -1,4 +1,3 @@
-import { LEDGER_SCAN_MAX } from "../../../core/limits.ts";
 import { INSTANT_MS_MAX, nearestInstantMs } from "../../../core/temporal.ts";
 import type { JobRecord } from "../../../records/job.ts";
 import {
@@ -23,11 +22,12 @@ import type {
 import type { StatsCounts, StatsFilter } from "../../contract/stats-types.ts";
 import type { RecordPage } from "../../data-store.ts";
 import { occurrenceCursor, readOccurrenceCursor } from "../../shared/cursors-and-search.ts";
+import { LEDGER_SCAN_MAX } from "../../shared/limits.ts";
 import { entriesOf } from "../../shared/runs-over-skips.ts";
-import { FAR_FUTURE_MS, SCANNED_ROWS_FIRST } from "../bounds.ts";
 import type { Connection } from "../driver/connection.ts";
 import { statement } from "../driver/driver-and-failures.ts";
 import { type JobRow, toJob } from "../jobs/job-rows.ts";
+import { FAR_FUTURE_MS, SCANNED_ROWS_FIRST } from "../limits.ts";
 import { readPage } from "../lists/list-scans.ts";
 import { JOB_STATE, type TableNames } from "../schema/tables.ts";
 import { jsonArray, jsonRecords, numberOrNull } from "../sql-and-json.ts";

@@ -1,7 +1,7 @@
-import { OVERDUE_CHECKED_PER_COMMIT_MAX, RESOLVED_OVERDUE_KEPT_MS } from "../../../core/limits.ts";
 import type { OverdueEnd, OverdueKind, OverdueRecord, ResolvedOverdueRecord } from "../../../records/overdue.ts";
 import type { OverdueReport } from "../../contract/look-types.ts";
 import type { CommitRequest } from "../../data-store.ts";
+import { OVERDUE_CHECKED_PER_COMMIT_MAX, RESOLVED_OVERDUE_KEPT_MS } from "../../shared/limits.ts";
 import { type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import type { LedgerSwitch } from "./history-writes.ts";
 
@@ -54,9 +54,11 @@ export class OverdueOfCommit {
   /** What the answers of both report; undefined for nothing. */
   report(raising: readonly Row[][], resolving: readonly Row[][]): OverdueReport | undefined {
     if (!this.#isNeeded) return undefined;
-    const ofStep = resolving[3] ?? [];
-    const raised = this.#isRepetition ? ofStep.filter(({ is_raised }) => is_raised === 1) : raising.flat();
-    const resolved = this.#isRepetition ? ofStep.filter(({ is_resolved }) => is_resolved === 1) : (resolving[1] ?? []);
+    const ofCommit = resolving[3] ?? [];
+    const raised = this.#isRepetition ? ofCommit.filter(({ is_raised }) => is_raised === 1) : raising.flat();
+    const resolved = this.#isRepetition
+      ? ofCommit.filter(({ is_resolved }) => is_resolved === 1)
+      : (resolving[1] ?? []);
     if (raised.length === 0 && resolved.length === 0) return undefined;
     return { raised: raised.map(toOverdue), resolved: resolved.map(toResolvedOverdue) };
   }

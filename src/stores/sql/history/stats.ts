@@ -1,7 +1,7 @@
-import { STATS_COUNTS_SEEN_MAX } from "../../../core/limits.ts";
 import type { JobResultRecord } from "../../../records/job-result.ts";
 import { cellsOf, dayOf, HOUR_MS, hourOf } from "../../../records/stats.ts";
 import type { StatsCounts, StatsFilter } from "../../contract/stats-types.ts";
+import { STATS_COUNTS_SEEN_MAX } from "../../shared/limits.ts";
 import type { Connection } from "../driver/connection.ts";
 import { type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import { jsonArray, numberOrNull, rowParameters } from "../sql-and-json.ts";

@@ -1,7 +1,7 @@
 import type { JobCapacity, JobQueue } from "../../data-store.ts";
-import { ACQUISITION_ARMS_MAX } from "../bounds.ts";
 import type { SqlValue } from "../driver/driver-and-failures.ts";
 import type { FlowMode } from "../flow-control/key-limiters.ts";
+import { ACQUISITION_ARMS_MAX } from "../limits.ts";
 
 /** How queues travel. Up to `ACQUISITION_ARMS_MAX` queues have two parameters each (the form is their number). More
  *  queues, or queues with a task that comes twice, travel as one list (`many`), and queues of executors with bounds

@@ -1,7 +1,7 @@
 import type { JobRecord, NewJobRecord } from "../../../records/job.ts";
 import { hasParents } from "../../shared/parents-of-jobs.ts";
-import { ALIKE_DETAILS_LENGTH_MAX } from "../bounds.ts";
 import { type SqlStatement, statement } from "../driver/driver-and-failures.ts";
+import { ALIKE_DETAILS_LENGTH_MAX } from "../limits.ts";
 import { beginDetails } from "../lists/label-index.ts";
 import { JOB_STATE } from "../schema/tables.ts";
 import { field, instantKey, member, metadataField, parametersOf, rowParameters } from "../sql-and-json.ts";

@@ -1,17 +1,17 @@
 import { systemClock } from "../../../core/clock.ts";
 import { OptionsError } from "../../../core/errors.ts";
 import { IdGenerator } from "../../../core/ids.ts";
-import { ADDITION_LENGTH_MAX, SERIALIZED_LENGTH_MAX } from "../../../core/limits.ts";
 import type { JobRecord, NewJobRecord } from "../../../records/job.ts";
+import { SERIALIZED_LENGTH_MAX } from "../../../records/limits.ts";
 import type { CancelReport, JobAddition, JobCancellation, JobFilter, RecordPage } from "../../data-store.ts";
 import { endedWithoutRun } from "../../shared/added-and-ended-jobs.ts";
 import { type JobCursor, jobCursor, readJobCursor, tooManyToSort } from "../../shared/cursors-and-search.ts";
-import { FAR_FUTURE_MS, FAR_PAST_MS } from "../bounds.ts";
 import type { Connection } from "../driver/connection.ts";
 import { Batch, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import type { AdmissionStatements } from "../flow-control/admission.ts";
 import type { FlowState } from "../flow-control/key-limiters.ts";
 import type { LedgerSwitch } from "../history/history-writes.ts";
+import { FAR_FUTURE_MS, FAR_PAST_MS } from "../limits.ts";
 import { hasLabelled, labelCount, labelsParameter } from "../lists/label-index.ts";
 import { readPage } from "../lists/list-scans.ts";
 import type { LateTriggers } from "../schema/late-triggers.ts";
@@ -20,6 +20,7 @@ import { AdditionQueue, type AdditionStamp, Additions, asAdded, isOrdinary } fro
 import { type DependencyStatements, resolved, resolving } from "./dependencies.ts";
 import { type AdditionStatements, insertionsOf } from "./insertion-statements.ts";
 import { type JobRow, toJob } from "./job-rows.ts";
+import { ADDITION_LENGTH_MAX } from "./limits.ts";
 import type { CancellationStatements } from "./recovery-and-cancellation.ts";
 import type { StepStatements } from "./steps-of-jobs.ts";
 import type { WindowStatements } from "./throttle-and-debounce.ts";

@@ -1,4 +1,3 @@
-import { TICK_GAP_MS_MAX } from "../../../core/limits.ts";
 import {
   type SchedulerProfile,
   type SchedulerRecord,
@@ -12,11 +11,12 @@ import type {
   LeaseSurrender,
   LeaseSurrenderReport,
 } from "../../data-store.ts";
-import { FAR_FUTURE_MS, RECOVERIES_PER_COMMIT_MAX } from "../bounds.ts";
+import { TICK_GAP_MS_MAX } from "../../shared/limits.ts";
 import type { Connection } from "../driver/connection.ts";
 import { Batch, type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import type { LedgerSwitch } from "../history/history-writes.ts";
 import type { ReadStatements } from "../history/ledger-reads.ts";
+import { FAR_FUTURE_MS, RECOVERIES_PER_COMMIT_MAX } from "../limits.ts";
 import { rowParameters } from "../sql-and-json.ts";
 import { type DependencyStatements, resolved, resolving } from "./dependencies.ts";
 import { type LogStatements, logsOfLeased } from "./logs-of-jobs.ts";

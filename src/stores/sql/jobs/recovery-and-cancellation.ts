@@ -1,9 +1,9 @@
 import type { JobResultRecord } from "../../../records/job-result.ts";
 import type { LeaseEnd, RecoveryReport } from "../../data-store.ts";
 import { endedWithoutRun } from "../../shared/added-and-ended-jobs.ts";
-import { FAR_FUTURE_MS } from "../bounds.ts";
 import { type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import type { LedgerSwitch } from "../history/history-writes.ts";
+import { FAR_FUTURE_MS } from "../limits.ts";
 import { jsonRecords } from "../sql-and-json.ts";
 import { type JobRow, toJob } from "./job-rows.ts";
 

@@ -14,10 +14,10 @@ import type {
   ResultsOfJobs,
 } from "../../data-store.ts";
 import { readResultCursor, resultCursor } from "../../shared/cursors-and-search.ts";
-import { FAR_FUTURE_MS, FAR_PAST_MS } from "../bounds.ts";
 import type { Connection } from "../driver/connection.ts";
 import { statement } from "../driver/driver-and-failures.ts";
 import { type HistoryStatements, type LedgerSwitch, restoringHistories } from "../history/history-writes.ts";
+import { FAR_FUTURE_MS, FAR_PAST_MS } from "../limits.ts";
 import { beginDetails, labelCount, labelsParameter } from "../lists/label-index.ts";
 import { readPage } from "../lists/list-scans.ts";
 import {

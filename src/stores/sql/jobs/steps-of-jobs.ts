@@ -1,8 +1,8 @@
-import { STEPS_CHECKED_EVERY_MS } from "../../../core/limits.ts";
 import type { JobStepRecord } from "../../../records/job-step.ts";
 import type { JobStepReport, JobStepSave } from "../../data-store.ts";
 import type { Connection } from "../driver/connection.ts";
 import { type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
+import { STEPS_CHECKED_EVERY_MS } from "../limits.ts";
 
 /** The steps of the jobs of a `SqlDataStore`. */
 export class SqlJobSteps {
@@ -72,6 +72,6 @@ export interface StepStatements {
   readonly getSteps: string;
   readonly copySteps: string;
   readonly putOffSteps: string;
-  readonly removeCommits: string;
+  readonly removeSteps: string;
   readonly hasMoreSteps: string;
 }

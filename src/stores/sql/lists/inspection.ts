@@ -1,4 +1,3 @@
-import { OVERDUE_COUNTED_MAX } from "../../../core/limits.ts";
 import type { OverdueKind, OverdueRecord } from "../../../records/overdue.ts";
 import type {
   InspectionOptions,
@@ -7,9 +6,10 @@ import type {
   StoreWarning,
   TaskBacklog,
 } from "../../data-store.ts";
-import { INSPECTED_COUNT_MAX } from "../bounds.ts";
+import { OVERDUE_COUNTED_MAX } from "../../shared/limits.ts";
 import type { Connection } from "../driver/connection.ts";
 import { statement } from "../driver/driver-and-failures.ts";
+import { INSPECTED_COUNT_MAX } from "../limits.ts";
 import { openOverdueCount } from "../look/look-for-work.ts";
 import { jsonArray, numberOrNull } from "../sql-and-json.ts";
 

@@ -1,8 +1,8 @@
-import { PAGE_BYTES_MAX } from "../../../core/limits.ts";
 import type { RecordPage } from "../../data-store.ts";
-import { SCANNED_ROWS_FIRST, SCANNED_ROWS_MAX, SCANS_PER_PAGE_MAX } from "../bounds.ts";
+import { PAGE_BYTES_MAX } from "../../shared/limits.ts";
 import type { Connection } from "../driver/connection.ts";
 import type { Row, SqlStatement } from "../driver/driver-and-failures.ts";
+import { SCANNED_ROWS_FIRST, SCANNED_ROWS_MAX, SCANS_PER_PAGE_MAX } from "../limits.ts";
 import { jsonArray, jsonRecords } from "../sql-and-json.ts";
 
 /**

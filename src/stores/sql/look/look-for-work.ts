@@ -1,10 +1,10 @@
 import type { TaskRecord } from "../../../records/task.ts";
 import type { LookedSchedule, LookRequest, ScheduleDeclaration, ScheduleWindow, Seen, View } from "../../data-store.ts";
-import { FAR_PAST_MS, OVERDUE_UNASKED_MS_MAX } from "../bounds.ts";
 import type { Row, SqlStatement, SqlValue } from "../driver/driver-and-failures.ts";
 import type { FlowMode } from "../flow-control/key-limiters.ts";
 import { taskRow } from "../flow-control/tasks.ts";
 import { type QueueForm, queueParameters } from "../jobs/acquisition.ts";
+import { FAR_PAST_MS, OVERDUE_UNASKED_MS_MAX } from "../limits.ts";
 import { type LookedScheduleRow, toLookedSchedule } from "../schedules/schedule-rows.ts";
 import { fits, jsonArray, numberOrNull } from "../sql-and-json.ts";
 

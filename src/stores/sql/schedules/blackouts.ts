@@ -1,7 +1,7 @@
-import { BLACKOUT_KEPT_MS } from "../../../core/limits.ts";
 import type { BlackoutRecord } from "../../../records/blackout.ts";
 import type { BlackoutAddition, BlackoutAdditionReport, BlackoutList } from "../../contract/blackout-types.ts";
 import { blackoutChange, blackoutRule } from "../../shared/blackouts.ts";
+import { BLACKOUT_KEPT_MS } from "../../shared/limits.ts";
 import type { Connection } from "../driver/connection.ts";
 import { type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import { numberOrNull } from "../sql-and-json.ts";

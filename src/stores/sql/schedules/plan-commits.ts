@@ -1,5 +1,5 @@
-import { FIRES_PER_COMMIT_MAX, PLANS_PER_COMMIT_MAX } from "../../../core/limits.ts";
 import type { CommitRequest, OverlapReport, PlanReport, SchedulePlan } from "../../data-store.ts";
+import { FIRES_PER_COMMIT_MAX, PLANS_PER_COMMIT_MAX } from "../../shared/limits.ts";
 import { type Row, type SqlStatement, statement } from "../driver/driver-and-failures.ts";
 import type { FlowMode } from "../flow-control/key-limiters.ts";
 import type { LedgerSwitch } from "../history/history-writes.ts";

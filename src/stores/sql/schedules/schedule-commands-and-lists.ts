@@ -16,10 +16,10 @@ import type {
 import { readScheduleCursor, scheduleCursor } from "../../shared/cursors-and-search.ts";
 import { additionChange, keptDeclaration, type StoredDeclaration } from "../../shared/declarations.ts";
 import type { Statements } from "../all-statements.ts";
-import { FAR_FUTURE_MS, FAR_PAST_MS } from "../bounds.ts";
 import type { Connection } from "../driver/connection.ts";
 import { type Answers, Batch, type SqlStatement, type SqlValue, statement } from "../driver/driver-and-failures.ts";
 import { fencedRows, recordAdditions, recordRemovals, recordUpdates } from "../history/audit-of-changes.ts";
+import { FAR_FUTURE_MS, FAR_PAST_MS } from "../limits.ts";
 import { hasLabelled, labelsParameter } from "../lists/label-index.ts";
 import { readPage } from "../lists/list-scans.ts";
 import type { LateTriggers } from "../schema/late-triggers.ts";

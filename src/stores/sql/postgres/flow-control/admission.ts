@@ -1,12 +1,12 @@
-import { CLOCK_TOLERANCE_MS } from "../../../../core/limits.ts";
+import { CLOCK_TOLERANCE_MS } from "../../../shared/limits.ts";
+import type { AdmissionStatements } from "../../flow-control/admission.ts";
 import {
   ADMISSIONS_PER_KEY_MIN,
   ADMISSIONS_PER_STATEMENT,
   DUE_PER_COMMIT_MAX,
   FAIR_ADMITTED_MAX,
   LIMITERS_PER_STATEMENT_MAX,
-} from "../../bounds.ts";
-import type { AdmissionStatements } from "../../flow-control/admission.ts";
+} from "../../limits.ts";
 import { JOB_STATE } from "../../schema/tables.ts";
 import { lazily } from "../../sql-and-json.ts";
 import { guardSql, type PostgresNames } from "../schema/names.ts";

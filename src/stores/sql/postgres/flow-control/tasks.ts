@@ -1,5 +1,5 @@
-import { PAUSES_MAX } from "../../bounds.ts";
 import type { TaskStatements } from "../../flow-control/tasks.ts";
+import { PAUSES_MAX } from "../../limits.ts";
 import { PAUSE_COLUMNS, setPauseColumns } from "../../schema/pause-columns.ts";
 import { JOB_STATE, REMOVED } from "../../schema/tables.ts";
 import { lazily } from "../../sql-and-json.ts";

@@ -1,5 +1,5 @@
-import { FAR_PAST_MS, HISTORIES_PER_PARTITION, OLDEST_ROWS_SEEN_MAX, TRIM_HOURLY_MS } from "../../bounds.ts";
 import type { HistoryStatements } from "../../history/history-writes.ts";
+import { FAR_PAST_MS, HISTORIES_PER_PARTITION, OLDEST_ROWS_SEEN_MAX, TRIM_HOURLY_MS } from "../../limits.ts";
 import type { TableNames } from "../../schema/tables.ts";
 import { lazily } from "../../sql-and-json.ts";
 import { attemptsOf } from "../jobs/job-rows.ts";
@@ -7,7 +7,7 @@ import type { PostgresNames } from "../schema/names.ts";
 import { type Stored, storedWrite } from "../schema/stored.ts";
 import { counted, detailNumber, instantMembers, rowsOf, textsOf } from "../sql-and-json.ts";
 
-// How the history of a schedule is written and trimmed, see `sqlite/ledger/history-writes.ts`.
+// How the history of a schedule is written and trimmed, see `sqlite/history/history-writes.ts`.
 
 /** SQL of the partition of a history. */
 function partitionOf(history: string): string {

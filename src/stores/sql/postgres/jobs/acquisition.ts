@@ -1,10 +1,3 @@
-import {
-  ACQUIRED_BYTES_MAX,
-  ACQUISITION_ARMS_MAX,
-  DUE_DELAYED_SEEN_MAX,
-  DUE_PER_COMMIT_MAX,
-  FAR_FUTURE_MS,
-} from "../../bounds.ts";
 import type { FlowMode } from "../../flow-control/key-limiters.ts";
 import {
   type AcquisitionStatements,
@@ -13,6 +6,13 @@ import {
   type QueueForm,
   queueParameterCount,
 } from "../../jobs/acquisition.ts";
+import {
+  ACQUIRED_BYTES_MAX,
+  ACQUISITION_ARMS_MAX,
+  DUE_DELAYED_SEEN_MAX,
+  DUE_PER_COMMIT_MAX,
+  FAR_FUTURE_MS,
+} from "../../limits.ts";
 import { JOB_STATE, type TableNames } from "../../schema/tables.ts";
 import { lazily } from "../../sql-and-json.ts";
 import { isAnyDirty, needsAdmission } from "../flow-control/key-limiters.ts";
@@ -161,7 +161,7 @@ function acquire(names: PostgresNames, flow: FlowMode, queues: QueuesAsArguments
   const [schedulerId = "", until = "", commitId = ""] = [0, 1, 2].map(
     (place) => `?${FIRST_QUEUE_PARAMETER + queueTypes(queues).length + place}`,
   );
-  const blocked =
+  const held =
     `SELECT count(*) FROM ${jobs} WHERE state = ${leased} ` +
     `AND acquired_until > ?1 AND acquisition_id = ${commitId}`;
   const inOrder = `ORDER BY ${orderOf(flow, "k")} LIMIT wanted + 1`;
@@ -184,7 +184,7 @@ function acquire(names: PostgresNames, flow: FlowMode, queues: QueuesAsArguments
     `lease_end := (${nextLeaseEnd(names)}); ` +
     `PERFORM set_config('${LEASE_END}', coalesce(lease_end::text, '${NO_LEASE}'), true); ` +
     "IF lease_end <= ?1 THEN RETURN; END IF; " +
-    `wanted := greatest(0, ?2 - (${blocked})); ` +
+    `wanted := greatest(0, ?2 - (${held})); ` +
     `SELECT array_agg(f.row) FILTER (WHERE ${isPicked}), count(*) INTO picked, seen FROM (${fitting}) f; ` +
     `${update}; ${flow === "on" ? "" : more}`
   );

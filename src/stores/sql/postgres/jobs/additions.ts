@@ -1,6 +1,6 @@
-import { STAMPS_PER_CLEANUP_MAX } from "../../bounds.ts";
 import type { AdditionStatements, InsertionStatements } from "../../jobs/insertion-statements.ts";
 import type { WindowStatements } from "../../jobs/throttle-and-debounce.ts";
+import { STAMPS_PER_CLEANUP_MAX } from "../../limits.ts";
 import { JOB_STATE, type TableNames } from "../../schema/tables.ts";
 import { lazily } from "../../sql-and-json.ts";
 import { markDirty } from "../flow-control/key-limiters.ts";

@@ -1,6 +1,6 @@
-import { DESCENDANTS_PER_COMMIT_MAX, RESOLVED_PER_COMMIT_MAX } from "../../bounds.ts";
 import { PARENTS_GUARD } from "../../driver/driver-and-failures.ts";
 import type { DependencyStatements } from "../../jobs/dependencies.ts";
+import { DESCENDANTS_PER_COMMIT_MAX, RESOLVED_PER_COMMIT_MAX } from "../../limits.ts";
 import { JOB_STATE } from "../../schema/tables.ts";
 import { lazily } from "../../sql-and-json.ts";
 import { enterEnded } from "../history/history-writes.ts";

@@ -1,4 +1,4 @@
-import { FAILURE_KEPT_MS } from "../../../../core/limits.ts";
+import { FAILURE_KEPT_MS } from "../../../../records/limits.ts";
 import type { TableNames } from "../../schema/tables.ts";
 import type { PostgresNames } from "../schema/names.ts";
 import { detail, detailNumber } from "../sql-and-json.ts";

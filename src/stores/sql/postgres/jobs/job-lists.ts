@@ -1,4 +1,4 @@
-import { SORTED_JOBS_MAX } from "../../../../core/limits.ts";
+import { SORTED_JOBS_MAX } from "../../../shared/limits.ts";
 import type { JobStatements } from "../../jobs/job-commands-and-lists.ts";
 import type { Scan, ScannedTable } from "../../lists/list-scans.ts";
 import { JOB_STATE } from "../../schema/tables.ts";

@@ -1,14 +1,10 @@
-import {
-  HEARTBEATS_MAX,
-  JOB_LOGS_MAX,
-  STEPS_CHECKED_PER_CLEANUP_MAX,
-  STEPS_REMOVED_PER_CLEANUP_MAX,
-} from "../../../../core/limits.ts";
+import { HEARTBEATS_MAX, JOB_LOGS_MAX } from "../../../shared/limits.ts";
 import { LEASE_GUARD } from "../../driver/driver-and-failures.ts";
 import type { BackfillStatements } from "../../jobs/backfills.ts";
 import type { LeaseStatements } from "../../jobs/leases-and-heartbeats.ts";
 import type { LogStatements } from "../../jobs/logs-of-jobs.ts";
 import type { StepStatements } from "../../jobs/steps-of-jobs.ts";
+import { STEPS_CHECKED_PER_CLEANUP_MAX, STEPS_REMOVED_PER_CLEANUP_MAX } from "../../limits.ts";
 import { JOB_STATE } from "../../schema/tables.ts";
 import { lazily } from "../../sql-and-json.ts";
 import { guardSql, type PostgresNames } from "../schema/names.ts";
@@ -116,7 +112,7 @@ export function stepStatements(names: PostgresNames): StepStatements {
       "WHERE r.job_id = s.job_id AND r.expires_at > ?1), ?2) WHERE (s.job_id, s.name) IN (SELECT job_id, name " +
       `FROM ${jobSteps} WHERE check_at <= ?1 ORDER BY check_at LIMIT ${STEPS_CHECKED_PER_CLEANUP_MAX}) ` +
       `AND (${hasJob} OR ${hasResult})`,
-    removeCommits: () =>
+    removeSteps: () =>
       `DELETE FROM ${jobSteps} WHERE job_id IN (SELECT s.job_id FROM ${jobSteps} s WHERE s.check_at <= ?1 ` +
       `AND NOT ${hasJob} AND NOT ${hasResult} ORDER BY s.check_at LIMIT ${STEPS_REMOVED_PER_CLEANUP_MAX})`,
     hasMoreSteps: () => `SELECT EXISTS (SELECT 1 FROM ${jobSteps} WHERE check_at <= ?1) AS has_more`,

@@ -1,4 +1,4 @@
-import { MISSED_PER_COMMIT_MAX } from "../../../../core/limits.ts";
+import { MISSED_PER_COMMIT_MAX } from "../../../shared/limits.ts";
 import type { CancellationStatements, RecoveryStatements } from "../../jobs/recovery-and-cancellation.ts";
 import { JOB_STATE } from "../../schema/tables.ts";
 import { lazily } from "../../sql-and-json.ts";

@@ -1,7 +1,7 @@
-import { PAGE_BYTES_MAX } from "../../../../core/limits.ts";
 import { FAILURE_MESSAGE_MAX, FAILURES } from "../../../../records/failure.ts";
 import { JOB_OUTCOMES } from "../../../../records/policies.ts";
 import { STAND_IN, TWICE } from "../../../postgres/driver/stand-ins.ts";
+import { PAGE_BYTES_MAX } from "../../../shared/limits.ts";
 import type { ResultStatements } from "../../jobs/results.ts";
 import type { Scan, ScannedTable } from "../../lists/list-scans.ts";
 import { lazily } from "../../sql-and-json.ts";

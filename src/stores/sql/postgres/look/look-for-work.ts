@@ -1,8 +1,8 @@
-import { TOMBSTONE_MS } from "../../../../core/limits.ts";
 import { NO_VERSION } from "../../../shared/declarations.ts";
-import { FAR_FUTURE_MS } from "../../bounds.ts";
+import { TOMBSTONE_MS } from "../../../shared/limits.ts";
 import type { FlowMode } from "../../flow-control/key-limiters.ts";
 import { FIRST_QUEUE_PARAMETER, queueParameterCount } from "../../jobs/acquisition.ts";
+import { FAR_FUTURE_MS } from "../../limits.ts";
 import type { LookForm } from "../../look/look-for-work.ts";
 import { IS_UNSTARTED, JOB_STATE, REMOVED } from "../../schema/tables.ts";
 import { lazily } from "../../sql-and-json.ts";

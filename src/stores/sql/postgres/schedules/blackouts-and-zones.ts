@@ -1,4 +1,4 @@
-import { BLACKOUTS_MAX } from "../../../../core/limits.ts";
+import { BLACKOUTS_MAX } from "../../../shared/limits.ts";
 import type { BlackoutStatements } from "../../schedules/blackouts.ts";
 import type { ZoneRulesStatements } from "../../schedules/zone-rules.ts";
 import type { TableNames } from "../../schema/tables.ts";

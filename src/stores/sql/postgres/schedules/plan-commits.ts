@@ -1,4 +1,4 @@
-import { OVERLAP_JOBS_PER_PLAN_MAX } from "../../../../core/limits.ts";
+import { OVERLAP_JOBS_PER_PLAN_MAX } from "../../../shared/limits.ts";
 import type { PlanStatements } from "../../schedules/plan-commits.ts";
 import { JOB_STATE } from "../../schema/tables.ts";
 import { lazily } from "../../sql-and-json.ts";

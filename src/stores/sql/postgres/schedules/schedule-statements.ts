@@ -1,5 +1,5 @@
 import { NO_VERSION } from "../../../shared/declarations.ts";
-import { FAR_FUTURE_MS } from "../../bounds.ts";
+import { FAR_FUTURE_MS } from "../../limits.ts";
 import type { Scan, ScannedTable } from "../../lists/list-scans.ts";
 import type { ReplacementStatements, ScheduleStatements } from "../../schedules/schedule-statements.ts";
 import { PAUSE_COLUMNS, setPauseColumns } from "../../schema/pause-columns.ts";

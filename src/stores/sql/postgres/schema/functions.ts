@@ -1,4 +1,3 @@
-import { CLOCK_TOLERANCE_MS } from "../../../../core/limits.ts";
 import {
   NEUTRAL_OUTCOMES,
   NOTICE_STARTS_WITHIN_MS,
@@ -9,6 +8,7 @@ import { CANCEL_CHANNEL } from "../../../postgres/driver/ear.ts";
 import { literal } from "../../../postgres/driver/literals.ts";
 import { ENCODED_SQL, ESCAPES_SQL, STAND_IN, TWICE } from "../../../postgres/driver/stand-ins.ts";
 import { NO_VERSION } from "../../../shared/declarations.ts";
+import { CLOCK_TOLERANCE_MS } from "../../../shared/limits.ts";
 import { JOB_STATE, LABELLED, REMOVED } from "../../schema/tables.ts";
 import { storedRuns } from "../history/history-writes.ts";
 import { storedCounts } from "../history/stats.ts";

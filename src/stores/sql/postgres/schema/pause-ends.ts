@@ -1,4 +1,4 @@
-import { PAUSES_ENDED_PER_COMMIT_MAX } from "../../../../core/limits.ts";
+import { PAUSES_ENDED_PER_COMMIT_MAX } from "../../../shared/limits.ts";
 
 /** SQL that selects the keys of the rows whose pause has come to its end, as many as a commit ends. `now` is SQL. */
 export function endingPauses(table: string, key: string, now: string): string {

@@ -1,6 +1,6 @@
-import { LOG_BYTES_MAX } from "../../bounds.ts";
 import { codeOf, type FailureKind, messageOf, PARENTS_GUARD, resultCode } from "../../driver/driver-and-failures.ts";
-import { WAL_CHECKPOINT_PAGES } from "../bounds.ts";
+import { LOG_BYTES_MAX } from "../../limits.ts";
+import { WAL_CHECKPOINT_PAGES } from "../limits.ts";
 
 /** The statement that prepares a new database file. The journal mode belongs to the file, and stays with the file. */
 export const FILE_MODE = "PRAGMA journal_mode = WAL";
@@ -29,7 +29,7 @@ export function guardSql(condition: string): string {
 }
 
 /**
- * What an error of SQLite means for the next commit, however the client writes its result code.
+ * What an error of SQLite means for what to do next, however the client writes its result code.
  *
  * @example
  * failureKind(error) {

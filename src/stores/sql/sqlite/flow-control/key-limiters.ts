@@ -1,5 +1,5 @@
-import { CLOCK_TOLERANCE_MS } from "../../../../core/limits.ts";
-import { FAIR_ADMITTED_MAX, FAR_FUTURE_MS, LIMITERS_PER_STATEMENT_MAX, UNLIMITED } from "../../bounds.ts";
+import { CLOCK_TOLERANCE_MS } from "../../../shared/limits.ts";
+import { FAIR_ADMITTED_MAX, FAR_FUTURE_MS, LIMITERS_PER_STATEMENT_MAX, UNLIMITED } from "../../limits.ts";
 import { JOB_STATE, type TableNames } from "../../schema/tables.ts";
 
 const { ready, leased, blocked } = JOB_STATE;

@@ -1,7 +1,7 @@
 import { NO_VERSION } from "../../../shared/declarations.ts";
-import { PAUSES_MAX } from "../../bounds.ts";
 import type { TaskStatements } from "../../flow-control/tasks.ts";
 import { noticeTriggers } from "../../history/notice-triggers.ts";
+import { PAUSES_MAX } from "../../limits.ts";
 import { PAUSE_COLUMNS, setPauseColumns } from "../../schema/pause-columns.ts";
 import { JOB_STATE, REMOVED, type TableNames } from "../../schema/tables.ts";
 import { lazily, validJson } from "../../sql-and-json.ts";

@@ -1,4 +1,4 @@
-import { CHANGES_KEPT_MAX, CLOCK_TOLERANCE_MS } from "../../../../core/limits.ts";
+import { CHANGES_KEPT_MAX, CLOCK_TOLERANCE_MS } from "../../../shared/limits.ts";
 import { SCHEDULE_SETTINGS } from "../../../shared/schedule-changes.ts";
 import type { ByOrder, ChangeStatements } from "../../history/audit-of-changes.ts";
 import type { ScannedTable } from "../../lists/list-scans.ts";

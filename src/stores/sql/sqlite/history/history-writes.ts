@@ -1,5 +1,5 @@
-import { FAR_PAST_MS, HISTORIES_PER_PARTITION, OLDEST_ROWS_SEEN_MAX, TRIM_HOURLY_MS } from "../../bounds.ts";
 import type { HistoryStatements } from "../../history/history-writes.ts";
+import { FAR_PAST_MS, HISTORIES_PER_PARTITION, OLDEST_ROWS_SEEN_MAX, TRIM_HOURLY_MS } from "../../limits.ts";
 import type { TableNames } from "../../schema/tables.ts";
 import { lazily } from "../../sql-and-json.ts";
 import { detail, KEY_ID, KEY_INSTANT } from "../sql-and-json.ts";

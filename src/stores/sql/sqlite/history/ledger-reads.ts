@@ -1,4 +1,4 @@
-import { CLOCK_TOLERANCE_MS, UPTIMES_PER_ANSWER_MAX } from "../../../../core/limits.ts";
+import { CLOCK_TOLERANCE_MS, UPTIMES_PER_ANSWER_MAX } from "../../../shared/limits.ts";
 import { type ReadStatements, removingUptimes, takingBack } from "../../history/ledger-reads.ts";
 import type { TableNames } from "../../schema/tables.ts";
 import { lazily, validJson } from "../../sql-and-json.ts";

@@ -3,9 +3,9 @@ import {
   OVERDUE_COUNTED_MAX,
   OVERDUE_RAISED_PER_COMMIT_MAX,
   OVERDUE_SHOWN_MAX,
-} from "../../../../core/limits.ts";
-import { FAR_FUTURE_MS, RESOLVED_OVERDUE_REMOVED_PER_COMMIT_MAX } from "../../bounds.ts";
+} from "../../../shared/limits.ts";
 import type { OverdueStatements } from "../../history/overdue-occurrences.ts";
+import { FAR_FUTURE_MS, RESOLVED_OVERDUE_REMOVED_PER_COMMIT_MAX } from "../../limits.ts";
 import { JOB_STATE, type TableNames } from "../../schema/tables.ts";
 import { lazily } from "../../sql-and-json.ts";
 import { isMadeByPlan } from "../jobs/job-rows.ts";

@@ -1,10 +1,3 @@
-import {
-  ACQUIRED_BYTES_MAX,
-  ACQUISITION_ARMS_MAX,
-  DUE_DELAYED_SEEN_MAX,
-  DUE_PER_COMMIT_MAX,
-  FAR_FUTURE_MS,
-} from "../../bounds.ts";
 import type { FlowMode } from "../../flow-control/key-limiters.ts";
 import {
   type AcquisitionStatements,
@@ -13,6 +6,13 @@ import {
   type QueueForm,
   queueParameterCount,
 } from "../../jobs/acquisition.ts";
+import {
+  ACQUIRED_BYTES_MAX,
+  ACQUISITION_ARMS_MAX,
+  DUE_DELAYED_SEEN_MAX,
+  DUE_PER_COMMIT_MAX,
+  FAR_FUTURE_MS,
+} from "../../limits.ts";
 import { JOB_STATE, type TableNames } from "../../schema/tables.ts";
 import { lazily } from "../../sql-and-json.ts";
 import { isAnyDirty, needsAdmission } from "../flow-control/key-limiters.ts";

@@ -1,5 +1,5 @@
-import { STAMPS_PER_CLEANUP_MAX } from "../../bounds.ts";
 import type { AdditionStatements, InsertionStatements } from "../../jobs/insertion-statements.ts";
+import { STAMPS_PER_CLEANUP_MAX } from "../../limits.ts";
 import { JOB_STATE, type TableNames } from "../../schema/tables.ts";
 import { lazily } from "../../sql-and-json.ts";
 import { guardSql } from "../driver/driver-and-failures.ts";

@@ -1,10 +1,10 @@
-import { SORTED_JOBS_MAX } from "../../../../core/limits.ts";
+import { SORTED_JOBS_MAX } from "../../../shared/limits.ts";
 import type { JobStatements } from "../../jobs/job-commands-and-lists.ts";
 import type { Scan, ScannedTable } from "../../lists/list-scans.ts";
 import { IS_BLOCKED_OR_DEPENDENT, JOB_STATE, type TableNames } from "../../schema/tables.ts";
 import { lazily } from "../../sql-and-json.ts";
-import { FEW_JOBS_MAX } from "../bounds.ts";
 import { guardSql } from "../driver/driver-and-failures.ts";
+import { FEW_JOBS_MAX } from "../limits.ts";
 import { hasAllLabels, isFirstLabel } from "../lists/label-index.ts";
 import { foundIn, scanStatement } from "../lists/list-scans.ts";
 import { isJobOfTask, jobAsJson } from "./job-rows.ts";

@@ -1,4 +1,4 @@
-import { HEARTBEATS_MAX } from "../../../../core/limits.ts";
+import { HEARTBEATS_MAX } from "../../../shared/limits.ts";
 import type { LeaseStatements } from "../../jobs/leases-and-heartbeats.ts";
 import { JOB_STATE, type TableNames } from "../../schema/tables.ts";
 import { lazily } from "../../sql-and-json.ts";

@@ -1,4 +1,4 @@
-import { JOB_LOGS_MAX } from "../../../../core/limits.ts";
+import { JOB_LOGS_MAX } from "../../../shared/limits.ts";
 import type { SqlStatement } from "../../driver/driver-and-failures.ts";
 import type { LogStatements } from "../../jobs/logs-of-jobs.ts";
 import type { TableNames } from "../../schema/tables.ts";

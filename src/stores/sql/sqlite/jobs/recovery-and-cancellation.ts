@@ -1,4 +1,5 @@
-import { FAILURE_KEPT_MS, MISSED_PER_COMMIT_MAX } from "../../../../core/limits.ts";
+import { FAILURE_KEPT_MS } from "../../../../records/limits.ts";
+import { MISSED_PER_COMMIT_MAX } from "../../../shared/limits.ts";
 import type { CancellationStatements, RecoveryStatements } from "../../jobs/recovery-and-cancellation.ts";
 import { JOB_STATE, type TableNames } from "../../schema/tables.ts";
 import { lazily } from "../../sql-and-json.ts";

@@ -1,5 +1,5 @@
-import { PAGE_BYTES_MAX } from "../../../../core/limits.ts";
 import { FAILURE_MESSAGE_MAX, FAILURES } from "../../../../records/failure.ts";
+import { PAGE_BYTES_MAX } from "../../../shared/limits.ts";
 import { INDEXES, MERGED, type ResultStatements } from "../../jobs/results.ts";
 import type { Scan } from "../../lists/list-scans.ts";
 import type { TableNames } from "../../schema/tables.ts";

@@ -1,6 +1,6 @@
-import { STEPS_CHECKED_PER_CLEANUP_MAX, STEPS_REMOVED_PER_CLEANUP_MAX } from "../../../../core/limits.ts";
 import { LEASE_GUARD } from "../../driver/driver-and-failures.ts";
 import type { StepStatements } from "../../jobs/steps-of-jobs.ts";
+import { STEPS_CHECKED_PER_CLEANUP_MAX, STEPS_REMOVED_PER_CLEANUP_MAX } from "../../limits.ts";
 import type { TableNames } from "../../schema/tables.ts";
 import { lazily } from "../../sql-and-json.ts";
 import { instant } from "../sql-and-json.ts";
@@ -54,7 +54,7 @@ export function stepStatements({ jobs, jobSteps, results }: TableNames): StepSta
       `FROM ${jobSteps} WHERE check_at <= ?1 ORDER BY check_at LIMIT ${STEPS_CHECKED_PER_CLEANUP_MAX}) ` +
       `AND (${hasJob} OR ${hasResult})`,
     // ?1 now
-    removeCommits: () =>
+    removeSteps: () =>
       `DELETE FROM ${jobSteps} WHERE job_id IN (SELECT job_id FROM ${jobSteps} WHERE check_at <= ?1 ` +
       `AND NOT ${hasJob} AND NOT ${hasResult} ORDER BY check_at LIMIT ${STEPS_REMOVED_PER_CLEANUP_MAX})`,
     // ?1 now

@@ -1,4 +1,4 @@
-import { CLOCK_TOLERANCE_MS } from "../../../../core/limits.ts";
+import { CLOCK_TOLERANCE_MS } from "../../../shared/limits.ts";
 import type { WindowStatements } from "../../jobs/throttle-and-debounce.ts";
 import { JOB_STATE, type TableNames } from "../../schema/tables.ts";
 import { lazily } from "../../sql-and-json.ts";

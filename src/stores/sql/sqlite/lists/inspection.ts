@@ -1,8 +1,8 @@
 import type { InspectionStatements } from "../../lists/inspection.ts";
 import { IS_BLOCKED_OR_DEPENDENT, JOB_STATE, type TableNames } from "../../schema/tables.ts";
 import { lazily } from "../../sql-and-json.ts";
-import { INSPECTED_QUEUES_MAX } from "../bounds.ts";
 import { openOverdueAsJson, openOverdueColumn } from "../history/overdue-occurrences.ts";
+import { INSPECTED_QUEUES_MAX } from "../limits.ts";
 import { STORE_NOW } from "../sql-and-json.ts";
 
 const { delayed, ready, leased, blocked } = JOB_STATE;

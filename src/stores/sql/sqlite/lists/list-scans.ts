@@ -1,4 +1,4 @@
-import { PAGE_BYTES_MAX } from "../../../../core/limits.ts";
+import { PAGE_BYTES_MAX } from "../../../shared/limits.ts";
 import type { Scan, ScannedTable } from "../../lists/list-scans.ts";
 import { sizeInBytes } from "../sql-and-json.ts";
 

@@ -10,9 +10,9 @@ import { hasTrigger } from "./late-triggers.ts";
 import { createSchemaTable, MIGRATIONS, type Migration, SCHEMA_TABLE_MARK } from "./tables.ts";
 
 /**
- * Brings the schema up to date, one atomic commit per version, because a commit may take long where there are many
- * rows. An empty database gets all versions in one commit. Several processes may do so at once: each version begins
- * with its row, which only one process can insert. The commits of the other processes are undone, and these processes
+ * Brings the schema up to date, one transaction per version, because one may take long where there are many
+ * rows. An empty database gets all versions in one. Several processes may do so at once: each version begins
+ * with its row, which only one process can insert. The transactions of the other processes are undone, and these
  * look again.
  *
  * @returns whether this call made the tables
@@ -33,7 +33,7 @@ export async function migrate(
     if (next === undefined) return false;
     try {
       await connection.write(() =>
-        version === 0 ? freshStatements(names, migrations, now) : stepStatements(names, next, now),
+        version === 0 ? freshStatements(names, migrations, now) : statementsOf(names, next, now),
       );
       if (version === 0) return true;
     } catch (error) {
@@ -78,24 +78,24 @@ function refuseNewer(names: TableNames, version: number, migrations: readonly Mi
 }
 
 function freshStatements(names: TableNames, migrations: readonly Migration[], now: number): SqlStatement[] {
-  const commits = migrations.flatMap((commit) => stepStatements(names, commit, now));
-  return [{ sql: createSchemaTable(names), args: [] }, ...commits];
+  const statements = migrations.flatMap((migration) => statementsOf(names, migration, now));
+  return [{ sql: createSchemaTable(names), args: [] }, ...statements];
 }
 
-function stepStatements(names: TableNames, commit: Migration, now: number): SqlStatement[] {
+function statementsOf(names: TableNames, migration: Migration, now: number): SqlStatement[] {
   return [
-    { sql: `INSERT INTO ${names.schema} (version, applied_at) VALUES (?1, ?2)`, args: [commit.version, now] },
-    ...commit.statements(names).map((sql) => ({ sql, args: [] })),
+    { sql: `INSERT INTO ${names.schema} (version, applied_at) VALUES (?1, ?2)`, args: [migration.version, now] },
+    ...migration.statements(names).map((sql) => ({ sql, args: [] })),
   ];
 }
 
 /** The statements that make the tables, as a script for a command line. */
 export function schemaScript(names: TableNames): string {
-  const commits = MIGRATIONS.flatMap(({ version, statements }) => [
+  const made = MIGRATIONS.flatMap(({ version, statements }) => [
     `INSERT INTO ${names.schema} (version, applied_at) VALUES (${version}, unixepoch() * 1000)`,
     ...statements(names),
   ]);
-  return [createSchemaTable(names), ...commits].map((sql) => `${sql};\n`).join("");
+  return [createSchemaTable(names), ...made].map((sql) => `${sql};\n`).join("");
 }
 
 /** The version of the schema; 0 when there is no schema. */

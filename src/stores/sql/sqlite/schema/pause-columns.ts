@@ -1,5 +1,5 @@
-import { PAUSES_ENDED_PER_COMMIT_MAX } from "../../../../core/limits.ts";
-import { FAR_FUTURE_MS } from "../../bounds.ts";
+import { PAUSES_ENDED_PER_COMMIT_MAX } from "../../../shared/limits.ts";
+import { FAR_FUTURE_MS } from "../../limits.ts";
 
 /** SQL that selects the `rowid` of the rows whose pause has come to its end, as many as a commit ends. `now` is SQL. */
 export function endingPauses(table: string, now: string): string {

@@ -19,7 +19,7 @@ const task = {
   metadata: {},
 };
 
-/** How many commits a tick costs that runs one due job and one due schedule while so much else waits: operations on sorted lists,
+/** How many steps a tick costs that runs one due job and one due schedule while so much else waits: operations on sorted lists,
  *  each of which costs at most a logarithm (held by the list's own test), and items of lists and maps that are read. */
 async function stepsOfTick(waitingJobs: number, waitingSchedules: number): Promise<number> {
   const dataStore = new MemoryDataStore();
@@ -43,23 +43,23 @@ async function stepsOfTick(waitingJobs: number, waitingSchedules: number): Promi
   const waiting = Array.from({ length: waitingSchedules }, (_, index) => ({ ...schedule, id: `s${index}` }));
   await dataStore.addSchedules(waiting.map((one) => ({ schedule: one, conflictPolicy: "error" as const })));
   await scheduler.addSchedule("t", everySecond());
-  const counter = countCommits();
+  const counter = countSteps();
   try {
     expect(await scheduler.tick()).toMatchObject({ schedulesProcessed: 1, jobsRun: 1 });
   } finally {
     counter.end();
   }
-  return counter.commits;
+  return counter.steps;
 }
 
 const OPERATIONS = ["add", "delete", "from", "backFrom"] as const;
 
-/** Counts commits until it is ended. */
-function countCommits(): { commits: number; end: () => void } {
+/** Counts steps until it is ended. */
+function countSteps(): { steps: number; end: () => void } {
   const { values } = Map.prototype;
   const { add, delete: remove, from, backFrom } = SortedList.prototype;
   const counter = {
-    commits: 0,
+    steps: 0,
     end: (): void => {
       Map.prototype.values = values;
       Object.assign(SortedList.prototype, { add, delete: remove, from, backFrom });
@@ -67,7 +67,7 @@ function countCommits(): { commits: number; end: () => void } {
   };
   function* counted<T>(items: Iterable<T>): Generator<T> {
     for (const item of items) {
-      counter.commits++;
+      counter.steps++;
       yield item;
     }
   }
@@ -78,7 +78,7 @@ function countCommits(): { commits: number; end: () => void } {
     const operation = SortedList.prototype[name] as (this: unknown, ...given: unknown[]) => unknown;
     Object.assign(SortedList.prototype, {
       [name](this: unknown, ...given: unknown[]): unknown {
-        counter.commits++;
+        counter.steps++;
         const answer = operation.apply(this, given);
         return name === "from" || name === "backFrom" ? counted(answer as Iterable<unknown>) : answer;
       },
@@ -101,20 +101,20 @@ describe("a tick on the memory store", () => {
     await store.addJobs(
       Array.from({ length: 100 }, (_, index) => newJobRecord({ ...facts, id: `j${index}` }, checkJobOptions({}, ""))),
     );
-    const scan = countCommits();
+    const scan = countSteps();
     await store.getJobs({ limit: 1, cursor: null, search: "nothing" });
     scan.end();
-    expect(scan.commits).toBeGreaterThan(100);
+    expect(scan.steps).toBeGreaterThan(100);
     const list = new SortedList<number>((a, b) => a - b);
-    const operations = countCommits();
+    const operations = countSteps();
     for (let left = 10; left > 0; left--) list.add(left);
     operations.end();
     list.add(0);
-    expect(operations.commits).toBe(10);
+    expect(operations.steps).toBe(10);
   });
 });
 
-/** How many commits each of these costs on a store with so many jobs. */
+/** How many steps each of these costs on a store with so many jobs. */
 async function stepsBeside(count: number): Promise<{ readonly [name: string]: number }> {
   const store = new MemoryDataStore();
   const facts = { payload: { text: null, key: null }, now: START_MS };
@@ -132,20 +132,20 @@ async function stepsBeside(count: number): Promise<{ readonly [name: string]: nu
     "the newest of a task": () => store.getJobs({ limit: 10, cursor: middle, taskId: "b", order: "newest" }),
     "a cancellation": () => cancel(store, middle, START_MS),
   };
-  const commits: { [name: string]: number } = {};
+  const steps: { [name: string]: number } = {};
   for (const [name, call] of Object.entries(calls)) {
-    const counter = countCommits();
+    const counter = countSteps();
     await call();
     counter.end();
-    commits[name] = counter.commits;
+    steps[name] = counter.steps;
   }
-  return commits;
+  return steps;
 }
 
 describe("a list of a memory store", () => {
   test("costs a page what is on it, and a cancellation the same, whatever else waits", async () => {
     const few = await stepsBeside(1000);
     expect(await stepsBeside(30_000)).toEqual(few);
-    for (const commits of Object.values(few)) expect(commits).toBeLessThan(60);
+    for (const steps of Object.values(few)) expect(steps).toBeLessThan(60);
   });
 });

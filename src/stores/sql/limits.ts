@@ -1,4 +1,5 @@
-/** Longest time that an operation is repeated while others hold the database's lock, in milliseconds. */
+/** Longest time that an operation is repeated while others hold the database's lock, in milliseconds: longer than
+ *  commits take, so that a lock that is held longer is a fault to tell. */
 export const BUSY_RETRY_MS_MAX = 20_000;
 
 /** Tries of an operation whose connection fails at once. With the pauses below, these tries span two seconds on average
@@ -36,10 +37,12 @@ export const RETRY_DEFAULTS: RetryLimits = Object.freeze({
   pauseMsMax: RETRY_PAUSE_MS_MAX,
 });
 
-/** Longest pause between two tries to get the lock of a local database, in milliseconds. */
+/** Longest pause between two tries to get the lock of a local database, in milliseconds. Others hold it for some
+ *  milliseconds, and nobody tells when it is free. */
 export const LOCAL_RETRY_PAUSE_MS_MAX = 100;
 
-/** Longest wait for the answer of a remote database, by default, in milliseconds. */
+/** Longest wait for the answer of a remote database, by default, in milliseconds. A lease has to be extended meanwhile,
+ *  and a server that hangs answers never. */
 export const REMOTE_TIMEOUT_MS_DEFAULT = 10_000;
 
 /** Operations after which the event loop gets a turn. A local database answers within microtasks, so a loop of awaited
@@ -68,7 +71,8 @@ export const RESOLVED_PER_COMMIT_MAX = 2000;
  *  added a schedule that expects something. */
 export const OVERDUE_UNASKED_MS_MAX = 10_000;
 
-/** Resolved overdue occurrences that one commit removes, once their time has come. */
+/** Resolved overdue occurrences that one commit removes, once their time has come, so that the write lock stays
+ *  short. */
 export const RESOLVED_OVERDUE_REMOVED_PER_COMMIT_MAX = 1000;
 
 /** Changes of schedules that one clean-up looks at, twice. Each costs some microseconds. */
@@ -104,14 +108,16 @@ export const ALIKE_DETAILS_LENGTH_MAX = 500_000;
  *  second. */
 export const STAMPS_PER_CLEANUP_MAX = 100_000;
 
-/** An instant before any fire time, in epoch milliseconds. */
+/** An instant before any fire time, in epoch milliseconds: the begin of lists, and where there is no instant. It is a
+ *  whole number that JavaScript has exactly. */
 export const FAR_PAST_MS = -9_000_000_000_000_000;
 
 /** Most queues for which an acquisition has a sub-select each, with an exact limit. For more queues, such a statement
  *  would cost more to prepare than the general form costs to run. */
 export const ACQUISITION_ARMS_MAX = 4;
 
-/** An instant later than the end of any lease, in epoch milliseconds. */
+/** An instant later than the end of any lease, in epoch milliseconds: the end of lists. It is a whole number that
+ *  JavaScript has exactly. */
 export const FAR_FUTURE_MS = 9_000_000_000_000_000;
 
 /** Longest table prefix, in characters. SQLite has no limit, but names end up in logs. */
@@ -142,17 +148,18 @@ export const SCANS_PER_PAGE_MAX = 10;
 /** Key limiters that one statement of admission looks at. The others stay dirty, and follow in the next commits. */
 export const LIMITERS_PER_STATEMENT_MAX = 500;
 
-/** About how many blocked jobs one statement admits, and how many of one key at least if the limits allow them. */
+/** About how many blocked jobs one statement admits, and how many of one key at least if the limits allow them. Bounds
+ *  the time under the write lock; the others follow in the next commits. */
 export const ADMISSIONS_PER_STATEMENT = 1000;
 export const ADMISSIONS_PER_KEY_MIN = 16;
 
 /** Most jobs of a key of a fair task that are admitted and wait. More would make an urgent job of the key wait. */
 export const FAIR_ADMITTED_MAX = 16;
 
-/** More jobs than any key may run. */
+/** More jobs than any key may run: where a limit is missing, so that the least of several can be taken. */
 export const UNLIMITED = 1_000_000_000;
 
-/** Most pauses that are listed at once. */
+/** Most pauses that are listed at once: enough to see that something is wrong. */
 export const PAUSES_MAX = 10_000;
 
 /** Histories whose runs lie together, in the order of their fire times, so that the jobs that end together write few
@@ -167,3 +174,13 @@ export const OLDEST_ROWS_SEEN_MAX = 10_000;
  *  other whose rows are kept for a day or longer. */
 export const TRIM_HOURLY_MS = 3_600_000;
 export const TRIM_DAILY_MS = 86_400_000;
+
+/** How long after the first step of an attempt, and then how often, a clean-up asks whether a job and its result are
+ *  gone, so that its steps go too; in milliseconds. */
+export const STEPS_CHECKED_EVERY_MS = 3_600_000;
+
+/** Of how many jobs one clean-up asks so, so that the write lock stays short. */
+export const STEPS_CHECKED_PER_CLEANUP_MAX = 1000;
+
+/** Of how many jobs one clean-up removes the steps at most: 4 MB each. */
+export const STEPS_REMOVED_PER_CLEANUP_MAX = 20;
